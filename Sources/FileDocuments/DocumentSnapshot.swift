@@ -15,7 +15,7 @@ public struct DocumentSnapshot: Hashable, Sendable {
   ///
   /// - Note: Rule CD-03.
   public internal(set) var fileModificationDate: Date?
-  /// Whether the file can be saved where it is, as far as permissions tell: as of the last open, save or reload.
+  /// Whether the file can be saved where it is, as far as permissions show: as of the last open, save or reload.
   ///
   /// A document of a file that can't be written can be edited. Its saves fail with code ``DocumentError/Code/notWritable``, the contents
   /// stay in memory, and ``FileDocument/save(as:replacing:within:)`` puts them elsewhere: the URL says where.

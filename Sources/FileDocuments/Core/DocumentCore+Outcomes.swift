@@ -32,7 +32,7 @@ extension DocumentCore {
       wantsAutosave = true
     case (.write, .failed(let error)): noteSavingError(error, ended, at: now, &effects)
 
-    // Edited all the same: what was merged isn't what is there.
+    // Edited all the same: the merged contents aren't the present ones.
     case (.merge, _) where revision != ended.revision: incoming = .found(unreadable: nil)
     case (.merge, .merged):
       incoming = nil
@@ -118,12 +118,12 @@ extension DocumentCore {
     }
   }
 
-  /// Nothing that waited for the write waits any longer; what came later has a write of its own.
+  /// Calls that waited for the write end with its error; later ones have a write of their own.
   private mutating func noteSavingError(
     _ error: DocumentError, _ ended: Running, at now: MonotonicTime, _ effects: inout [DocumentEffect]
   ) {
     savingError = error
-    // The next attempt is the timer's, or somebody's who asks.
+    // The timer begins the next attempt, or another request.
     wantsAutosave = false
     schedule.noteFailure(at: now)
     for question in questions where question.target <= ended.revision { effects.append(.answer(question.id, error)) }

@@ -1,6 +1,6 @@
 internal import SystemInterface
 
-// After each event: whatever can end ends, and the next operation begins.
+// After each event: all calls and questions end that can end, and the next operation begins.
 
 extension DocumentCore {
   mutating func settle(at now: MonotonicTime, _ effects: inout [DocumentEffect]) {
@@ -89,7 +89,7 @@ extension DocumentCore {
     return false
   }
 
-  /// Carries out a call, when all that it wants saved is saved.
+  /// Carries out a call, when all contents that it requires to be saved are saved.
   private mutating func carryOut(_ call: Call, _ effects: inout [DocumentEffect]) -> Bool {
     switch call.kind {
     case .open:

@@ -29,7 +29,7 @@ package struct DocumentCore: Hashable, Sendable {
     var didSave = false
     /// The contents that a reverting call has kept as a version.
     var keptRevision: UInt64?
-    /// The call is to end, and its operation was told so.
+    /// The call is to end, and its operation was notified of that.
     var withdrawal: Withdrawal?
   }
 

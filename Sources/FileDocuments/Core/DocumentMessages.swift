@@ -43,7 +43,7 @@ package enum Withdrawal: Hashable, Sendable {
   }
 }
 
-/// Something that happened to a document.
+/// An event of a document.
 package enum DocumentEvent: Hashable, Sendable {
   // The program.
   case called(CallID, DocumentCall)
@@ -121,7 +121,7 @@ package enum OperationOutcome: Hashable, Sendable {
   case missing
   /// `merge`: the program has put both together.
   case merged
-  /// `merge`: what has come is to be the document's contents.
+  /// `merge`: the incoming contents become those of the document.
   case tookTheirs
   /// `merge`: the document keeps its contents.
   case keptMine

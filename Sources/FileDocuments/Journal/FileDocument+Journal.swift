@@ -5,7 +5,7 @@ internal import SystemInterface
 // From the document's events to those of its journal, and from that one's effects to actions.
 
 extension FileDocument {
-  /// After each event of the document: what is unsaved may be something else now.
+  /// Reports the unsaved contents to the journal after each event of the document, if they have changed.
   func noteForJournal() {
     guard let journaling else { return }
     if core.phase == .closed { dropRecoveries() }

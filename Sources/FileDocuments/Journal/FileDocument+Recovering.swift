@@ -94,8 +94,8 @@ extension FileDocument {
   /// Without unsaved changes, or without a journal, nothing is written. Edits that are made meanwhile may be missing
   /// from it.
   ///
-  /// - Throws: ``DocumentError`` with code `.journalNotWritten`: what is unsaved is in memory alone, or in an older record. It's tried
-  ///   again, later.
+  /// - Throws: ``DocumentError`` with code `.journalNotWritten`: the unsaved contents are in memory alone, or in an older record.
+  ///   Another attempt follows later.
   /// - Complexity: O(bytes).
   /// - Note: Rule CD-61.
   public func writeJournal() async throws(DocumentError) {

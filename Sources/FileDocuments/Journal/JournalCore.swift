@@ -11,7 +11,7 @@ struct JournalStamp: Hashable, Sendable {
   var move = 0
 }
 
-/// Names somebody who waits for a journal.
+/// Names a wait for a journal.
 struct JournalWaitID: Hashable, Sendable {
   let number: UInt64
 }
@@ -31,7 +31,7 @@ enum JournalEvent: Hashable, Sendable {
   case removed(DocumentError?)
 }
 
-/// An order to the one who runs a journal.
+/// An order to the runner of a journal.
 enum JournalEffect: Hashable, Sendable {
   /// Arm the timer, also if it's armed for a later time.
   case armTimer(MonotonicTime)
@@ -132,7 +132,7 @@ struct JournalCore: Hashable, Sendable {
     due = nil
   }
 
-  /// Those who wait get the error; the next attempt comes later each time.
+  /// Waiting callers get the error; the next attempt comes later each time.
   private mutating func noteFailure(_ error: DocumentError, at now: MonotonicTime, _ effects: inout [JournalEffect]) {
     self.error = error
     failureCount += 1

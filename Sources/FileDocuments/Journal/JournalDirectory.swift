@@ -27,7 +27,7 @@ struct JournalDirectory: Sendable {
   ///
   /// - Parameters:
   ///   - path: The file, as a canonical path.
-  ///   - oldest: In nanoseconds since 1970; what is older goes.
+  ///   - oldest: In nanoseconds since 1970; older journals are removed.
   /// - Returns: The journals, oldest first.
   /// - Throws: The error of a system call.
   /// - Complexity: O(journals), and O(bytes) in those that are returned.
@@ -56,7 +56,8 @@ struct JournalDirectory: Sendable {
     return false
   }
 
-  /// Locks a journal and reads it again: what was read before may have been half written by a process that lived.
+  /// Locks a journal and reads it again: the record that was read before may have been half written by a process that
+  /// lived.
   private func take(_ name: String) throws(SystemError) -> JournalOrphan? {
     guard let held = try HeldJournal.take(name, in: directory) else { return nil }
     var records: [JournalRecord] = []

@@ -4,7 +4,7 @@ internal import FileVersions
 internal import FoundationEssentials
 internal import SystemInterface
 
-/// One operation of a document that's a package: what ``DocumentWork`` does with bytes, this does with trees.
+/// One operation of a document that's a package: this does the same with trees as ``DocumentWork`` with bytes.
 struct PackageWork: Sendable {
   typealias Result = DocumentWork<PackageTree>.Result
   typealias Stored = DocumentWork<PackageTree>.Memory.Stored
@@ -101,7 +101,7 @@ struct PackageWork: Sendable {
     return contents
   }
 
-  /// Compares first: what another program wrote isn't overwritten before it's a version.
+  /// Compares first: the package of another program is kept as a version before it's overwritten.
   private func write(_ url: URL) async throws -> Result {
     let tree = mine()
     return try await work.coordinator.write(url) { access in

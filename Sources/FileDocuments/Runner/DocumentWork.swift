@@ -17,7 +17,7 @@ struct DocumentWork<Contents: Sendable>: Sendable {
     var incomingBytes: Data?
     var merged: Contents?
     var modificationDate: Date?
-    /// Whether the file can be written, as far as permissions tell.
+    /// Whether the file can be written, as far as permissions show.
     var isWritable: Bool?
     /// The presenter that was registered.
     var presence: DocumentPresence?
@@ -170,7 +170,7 @@ struct DocumentWork<Contents: Sendable>: Sendable {
     return result
   }
 
-  /// Compares first: what another program wrote isn't overwritten before it's a version.
+  /// Compares first: the text of another program is kept as a version before it's overwritten.
   private func write(_ url: URL) async throws -> Result {
     let (contents, bytes) = try await mine()
     let hash = ContentHash(of: bytes)

@@ -29,7 +29,7 @@ public enum TerminationFlush {
     /// - Parameter rawValue: The signals as bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// SIGTERM: a service manager, the end of a session, or kill(1).
+    /// SIGTERM: a service manager, the end of a login session, or kill(1).
     public static let terminate = Signals(rawValue: 1)
     /// SIGINT: Control-C in a terminal.
     public static let interrupt = Signals(rawValue: 2)
