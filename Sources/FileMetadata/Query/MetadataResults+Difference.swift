@@ -12,8 +12,8 @@ extension MetadataQueryChange {
   ///   - isGathering: Whether the first search goes on.
   ///   - finishesGathering: Whether it's over with this.
   ///   - health: How well the scopes are followed.
-  ///   - told: The batches that lead from the one to the other, if they are known: only the files in them are compared
-  ///     then.
+  ///   - told: The batches that lead from the one to the other, if they are known: then only the files in them are
+  ///     compared.
   init(
     from old: ResultHistory.Remembered, to new: MetadataResults, isGathering: Bool, finishesGathering: Bool,
     health: ScopeHealth, told: ResultHistory.Batches? = nil
