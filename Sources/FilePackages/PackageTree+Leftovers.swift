@@ -18,7 +18,8 @@ extension PackageTree {
         var count = 0
         for leftover in leftovers {
           guard let status = try files.statusIfPresent(of: leftover, at: parent),
-            // The clock of files is finer than that of programs: what was made right now may seem to come from the future.
+            // The clock of files is finer than that of programs: an item that was made right now may seem to come from the
+            // future.
             max(0, now - status.modificationTime) >= nanoseconds
           else { continue }
           do throws(SystemError) {

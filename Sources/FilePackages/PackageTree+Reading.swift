@@ -46,8 +46,8 @@ extension PackageTree {
 
   /// Reads the contents of a file part by part, so that memory doesn't depend on its size.
   ///
-  /// The file is opened once: what takes its place meanwhile doesn't get into it. An error after the last part says that
-  /// somebody wrote to it while it was read.
+  /// The file is opened once: a file that takes its place meanwhile isn't read. An error after the last part reports
+  /// that the file was written while it was read.
   ///
   /// - Parameters:
   ///   - path: The member.
@@ -96,7 +96,7 @@ extension PackageTree {
     return try aboutMember(directory.path, directory.isReplaced)
   }
 
-  /// Reads everything into memory: nothing that happens on disk matters any more.
+  /// Reads everything into memory: later changes on disk don't matter any more.
   ///
   /// - Parameter sizeMax: How many bytes of contents are accepted, all in all; 2 GiB unless stated.
   /// - Throws: ``PackageError/Code/tooLarge``, ``PackageError/Code/tooDeep``, and errors of reading; nothing has changed then.

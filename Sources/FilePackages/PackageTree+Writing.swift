@@ -41,8 +41,8 @@ extension PackageTree {
   ///
   /// A new directory is made beside the place. Unchanged files of the package that was opened get their second name in it, or share
   /// their blocks, or are copied, in this order as far as `linking` and the file system allow; altered ones are written. All of it
-  /// is brought to the disk, then exchanged with what's there (`RENAME_EXCHANGE`), and that is removed. After a crash, or the
-  /// loss of power, at any moment, the place has the old package or the new one; what else is left is removed by
+  /// is brought to the disk, then exchanged with what's there (`RENAME_EXCHANGE`), and that is removed. After a crash, or the loss
+  /// of power, at any moment, the place has the old package or the new one; all other leftovers are removed by
   /// ``removeLeftovers(of:age:)``. File systems that can't exchange need two steps, between which nothing is there.
   ///
   /// Mode, owner, access list and extended attributes are kept: the directory's from what is replaced, or else from the package
@@ -102,7 +102,7 @@ extension PackageTree {
     Self.forget(&root, place.names[...])
   }
 
-  /// Forgets what was altered at a path: what's on disk holds.
+  /// Forgets the changes at a path, so that the member on disk holds.
   private static func forget(_ directory: inout DirectoryNode, _ names: ArraySlice<SystemPath>) {
     guard let name = names.first else { return }
     if names.count == 1 {
@@ -113,7 +113,7 @@ extension PackageTree {
     }
   }
 
-  /// Removes what crashes have left beside a package or a file: what was in the making, and what was replaced.
+  /// Removes what crashes have left beside a package or a file: new packages that weren't completed, and replaced ones.
   ///
   /// - Parameters:
   ///   - path: The package, as a canonical path.

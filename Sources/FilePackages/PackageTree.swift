@@ -7,9 +7,9 @@ public import SystemInterface
 /// looked at. Copies of a tree share what they haven't altered.
 ///
 /// **Nothing is mixed.** When another package takes the place of this one, by ``write(to:_:linking:)`` of any program with this library,
-/// a tree that was opened before reads what it was opened on, or says `packageReplaced`; it never finds a part of the one
-/// and a part of the other. A program that alters single members in place is seen doing so: what was asked for before and
-/// afterwards may differ. A snapshot in memory is what ``loadAll(sizeMax:)`` makes.
+/// a tree that was opened before reads what it was opened on, or says `packageReplaced`; it never finds a part of the one and a part of
+/// the other. If a program alters single members in place, reads before and after the change may differ. ``loadAll(sizeMax:)`` makes a
+/// snapshot in memory.
 ///
 /// **Names.** A member is named by its path in the package, such as `images/1.png`, byte for byte. No path leads up or through
 /// a symbolic link. An addition under a name that's taken gets `NAME 2.ext`, `NAME 3.ext` and so on, the first that's free; the

@@ -32,7 +32,7 @@ extension PackageWriter {
     if count > 0 || status.size == 0 { report.filesWritten += 1 } else { report.filesCloned += 1 }
   }
 
-  /// Gives a file another name, unless the file system or its owner doesn't let that happen.
+  /// Gives a file another name, unless the file system or its owner doesn't allow that.
   mutating func link(
     _ stored: StoredMember, _ source: DirectoryItem, to item: DirectoryItem
   ) throws(PackageError) -> Bool {
@@ -71,7 +71,8 @@ extension PackageWriter {
   ) throws(PackageError) {
     let old = try former.flatMap { (former) throws(PackageError) in try openFormer(former) }
     defer { if let old { try? files.close(old) } }
-    // For its owner alone until it has the mode of its former self: who couldn't read that may not read this.
+    // For its owner alone until it has the mode of its former self: users that couldn't read the old file may not read
+    // this one.
     let mode: UInt32 = old == nil && file.mode == nil ? 0o666 : 0o600
     let count = try aboutMember(path.path) { () throws(SystemError) in
       try files.withDescriptor(item.name, at: item.directory, flags: [.create, .exclusive, .writeOnly], mode: mode) {

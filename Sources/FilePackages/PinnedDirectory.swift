@@ -48,7 +48,8 @@ package final class PinnedDirectory: Sendable {
 
   /// Whether another package has taken its place, so that its members may be gone.
   ///
-  /// One that somebody else removes member by member, without a temporary name, can't be told from one that is altered.
+  /// A directory that another program removes member by member, without a temporary name, can't be distinguished from
+  /// one that is altered.
   package func isReplaced() throws(SystemError) -> Bool {
     if try files.status(of: descriptor).linkCount == 0 { return true }
     let link = SystemPath("/proc/self/fd/\(descriptor.rawValue)")
