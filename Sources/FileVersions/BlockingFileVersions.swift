@@ -118,7 +118,7 @@ public struct BlockingFileVersions: Sendable {
 
   // MARK: - Restoring and removing
 
-  /// Puts the contents of a version in the place of a file; what they overwrite becomes a version first.
+  /// Puts the contents of a version in the place of a file; the contents that they overwrite become a version first.
   ///
   /// See ``FileVersions/restore(_:to:)``.
   ///

@@ -18,8 +18,9 @@ public enum FileVersionUpdate: Hashable, Sendable {
 
 /// The versions of a file, and then their changes, without a gap.
 ///
-/// Begins with ``FileVersionUpdate/versions(_:)``; a list to which what follows is applied has the versions as they are. Compares lists rather
-/// than counting messages: what one process has missed or a crash has cut off is found with the next change.
+/// Begins with ``FileVersionUpdate/versions(_:)``; if the later changes are applied to that list, it has the present versions. Compares
+/// lists rather than counting messages: a change that one process has missed, or that a crash has interrupted, is found with the next
+/// change.
 ///
 /// ```swift
 /// for try await update in try versions.changes(of: file) {

@@ -115,7 +115,7 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
 
     init(keeper: FileVersionKeeper) { self.keeper = keeper }
 
-    /// Keeps files until there's something to tell of.
+    /// Keeps files until there's an event to report.
     ///
     /// - Returns: The next completed step; `nil` when the task was cancelled.
     /// - Throws: ``FileVersionError`` when the directory can't be watched any more.
@@ -186,7 +186,7 @@ extension VersionKeeper {
     try coordinator.blocking.read(url, options: .withoutChanges) { access in
       let isOld = try withStore(at: [path]) { store in
         guard let status = try HostFileSystem().statusIfPresent(of: path), status.kind == .regular else {
-          // The history waits for its file, or for somebody who recovers it.
+          // The history waits for its file, or for a recovery.
           _ = try store.item(at: path, creating: false)
           return true
         }

@@ -171,7 +171,7 @@ public struct FileVersions: Sendable {
 
   // MARK: - Restoring and removing
 
-  /// Puts the contents of a version in the place of a file; what they overwrite becomes a version first.
+  /// Puts the contents of a version in the place of a file; the contents that they overwrite become a version first.
   ///
   /// The file keeps its name, unless the version has another extension: that wins.
   ///

@@ -11,7 +11,7 @@ struct ConflictMap: Sendable {
   /// For each file that may have copies the names that may be theirs.
   private var candidates: [SystemPath: Set<ConflictCopyName>] = [:]
   private(set) var conflicts: [SystemPath: ConflictedFile] = [:]
-  /// Files that went with conflicts in the store: what comes to their places may have them again.
+  /// Files that went with conflicts in the store: files that come to their places may have them again.
   private var vacated: Set<SystemPath> = []
 
   init(_ engines: Set<ConflictCopyEngine>) { finder = ConflictCopyFinder(engines) }

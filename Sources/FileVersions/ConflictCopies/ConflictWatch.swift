@@ -29,7 +29,7 @@ final class ConflictWatch: Sendable {
     registration.end()
   }
 
-  /// Waits until something happens.
+  /// Waits until there's news.
   ///
   /// - Returns: `nil` when the task is cancelled, or the watcher has ended.
   func next() async -> News? {
@@ -60,7 +60,7 @@ extension FileConflicts {
     let (names, directory) = (unenteredNames + Self.alwaysUnentered, directory)
     return try await versions.perform { keeper in
       let coordinator = keeper.coordinator
-      // Registered first: what comes into the store from now on is noted.
+      // Registered first: conflicts that come into the store from now on are noted.
       let presenter = ConflictPresenter(directory) { try? coordinator.canonicalPath(of: $0) }
       let registration = try coordinator.domain.register(presenter)
       let top = try keeper.path(ofDirectory: directory)
@@ -81,7 +81,7 @@ extension VersionKeeper {
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | the news and who waits for them | its own lock | messages come from threads of the domain |
+/// | the news, and the waits for them | its own lock | messages come from threads of the domain |
 final class ConflictPresenter: FilePresenter {
   private struct State: Sendable {
     var news = ConflictWatch.News()

@@ -3,7 +3,8 @@ public import FoundationEssentials
 internal import VersionStore
 
 extension FileVersions {
-  /// Keeps what a file has as the base of later merges: what all devices have when they are in step.
+  /// Keeps the present contents of a file as the base of later merges: the contents that all devices have when they are
+  /// in step.
   ///
   /// No sync engine says what the sides of a conflict began with, so a program that merges keeps it: when it opens the file, say, or
   /// when the engine reports that everything is transferred. ``FileConflict/base`` of the next conflict is the one that was kept last.
