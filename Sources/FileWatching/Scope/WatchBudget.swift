@@ -27,7 +27,7 @@ package final class WatchBudget: Sendable {
 
   /// Takes some.
   ///
-  /// - Parameter wanted: How many at most.
+  /// - Parameter wanted: The greatest number that is taken.
   /// - Returns: How many there were.
   func take(upTo wanted: Int) -> Int {
     takenCount.withLock { taken in

@@ -44,8 +44,8 @@ public final class TreeWatcher: Sendable {
   ///   - paths: Absolute paths of directories or files, be they there or not: files that come there are reported. Links
   ///     on the way are followed now, and not later. One that's inside another one is watched as a part of that.
   ///   - options: How far the trees reach, and how many watches they may take.
-  ///   - batchingInterval: How long changes are gathered before they're told, from the first one on.
-  ///   - tellsExisting: Whether what there is at the beginning is told as added.
+  ///   - batchingInterval: How long changes are gathered before they're reported, from the first one on.
+  ///   - tellsExisting: Whether the files that exist at the beginning are reported as added.
   ///   - backend: The source of events, for this watcher alone, which then shares nothing; without one inotify(7), and polling where that
   ///     can't be.
   ///   - clock: The clock of all deadlines.
@@ -132,8 +132,8 @@ extension TreeWatcher {
   /// - Parameters:
   ///   - urls: File URLs of directories or files, be they there or not.
   ///   - options: How far the trees reach, and how many watches they may take.
-  ///   - batchingInterval: How long changes are gathered before they're told, from the first one on.
-  ///   - tellsExisting: Whether what there is at the beginning is told as added.
+  ///   - batchingInterval: How long changes are gathered before they're reported, from the first one on.
+  ///   - tellsExisting: Whether the files that exist at the beginning are reported as added.
   ///   - backend: The source of events, for this watcher alone, which then shares nothing; without one inotify(7), and polling where that
   ///     can't be.
   ///   - clock: The clock of all deadlines.

@@ -2,7 +2,8 @@ package import SystemInterface
 
 /// The events of two names that change places in one step: each goes where the other one was, one after the other.
 ///
-/// Two renames of one file, there and back, are told in the same words: look at both names.
+/// The events of two names that change places equal those of one file that's renamed there and back: look at both
+/// names.
 package struct ExchangeEvents {
   package struct Place: Equatable {
     package let watch: WatchID
