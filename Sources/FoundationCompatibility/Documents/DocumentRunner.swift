@@ -299,7 +299,7 @@
     }
 
     /// Posts in an operation of the main queue: elsewhere, even in a block of that queue, `NotificationCenter` on Linux waits until the
-    /// queue is empty if an observer has named it, which never happens then.
+    /// queue is empty if an observer has named it, and would wait for ever.
     private static func post(_ body: @escaping @MainActor @Sendable () -> Void) {
       if OperationQueue.current === OperationQueue.main { return body() }
       OperationQueue.main.addOperation { MainActor.assumeIsolated { body() } }

@@ -331,7 +331,7 @@
     ///   - contents: The result of ``contents(forType:)``.
     ///   - url: A new place.
     ///   - saveOperation: Why it's saved.
-    ///   - originalContentsURL: The file as it is, if there's one: what hasn't changed needn't be written again.
+    ///   - originalContentsURL: The file as it is, if there's one: unchanged parts needn't be written again.
     /// - Throws: Any error.
     open nonisolated func writeContents(
       _ contents: Any, to url: URL, for saveOperation: SaveOperation, originalContentsURL: URL?

@@ -147,7 +147,7 @@
       node = .directory(directory)
     }
 
-    /// Whether another wrapper is inside of this one; what wasn't read has no wrappers.
+    /// Whether another wrapper is inside of this one; a directory that wasn't read has no wrappers.
     func contains(_ other: FileWrapper) -> Bool {
       guard case .directory(let directory) = node else { return false }
       return directory.children?.values.contains { $0 === other || $0.contains(other) } ?? false

@@ -12,7 +12,7 @@
       /// - Parameter rawValue: The bits.
       public init(rawValue: UInt) { self.rawValue = rawValue }
 
-      /// Reads everything at once, so that what happens on disk afterwards doesn't matter.
+      /// Reads everything at once, so that later changes on disk don't matter.
       public static let immediate = ReadingOptions(rawValue: 1 << 0)
 
       /// Doesn't map files into memory; here none ever is.

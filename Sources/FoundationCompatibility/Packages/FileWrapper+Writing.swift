@@ -29,7 +29,7 @@
           try files.setMode(of: file, to: mode)
         }
       }
-      // A copy elsewhere isn't where the contents are read from later, unless the caller wants that.
+      // A copy elsewhere isn't the place from which the contents are read later, unless the caller requests that.
       let isItsOwn = replaced != nil && file.stored?.expected?.identity == replaced
       guard isItsOwn || options.contains(.withNameUpdating) else { return }
       let member = StoredMember(try PinnedDirectory(at: path.parent, files), try MemberPath(path.lastComponent))

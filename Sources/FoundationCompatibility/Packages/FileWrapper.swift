@@ -108,7 +108,7 @@
       static let preferredName = "preferredFilename"
     }
 
-    /// Encodes the serialized representation and the names; what can't be read any more isn't encoded.
+    /// Encodes the serialized representation and the names; contents that can't be read any more aren't encoded.
     ///
     /// - Parameter coder: The coder, with keys.
     open func encode(with coder: NSCoder) {

@@ -64,7 +64,8 @@
       } ?? FileManager.default.temporaryDirectory
     }
 
-    /// Puts the contents of the version in the place of a file; what they overwrite becomes a version first.
+    /// Puts the contents of the version in the place of a file; the contents that they overwrite become a version
+    /// first.
     ///
     /// - Parameters:
     ///   - url: The file; it doesn't have to exist.

@@ -4,7 +4,7 @@
   public import Foundation
   internal import SystemInterface
 
-  /// A version of a file: what it has now, or contents that are kept.
+  /// A version of a file: its present contents, or kept ones.
   ///
   /// In the store that `FileVersions` uses, so programs that use either name see each other's versions. The calls block for the disk, and
   /// have no access of their own: make them inside of an accessor that reads or writes the file. Presenters of the file, and of what is
