@@ -15,7 +15,7 @@ extension SystemPath {
 extension FileSystem {
   /// Opens a file for the duration of `body`.
   ///
-  /// An error of close(2) is ignored: what has to be on the disk has been synchronised before.
+  /// An error of close(2) is ignored: bytes that have to be on the disk have been synchronised before.
   package func withDescriptor<Result>(
     _ path: SystemPath, at directory: FileDescriptor = .workingDirectory, flags: OpenFlags, mode: UInt32 = 0,
     _ body: (FileDescriptor) throws(SystemError) -> Result

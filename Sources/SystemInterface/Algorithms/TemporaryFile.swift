@@ -30,7 +30,7 @@ extension SystemPath {
     bytes.first == UInt8(ascii: ".") && bytes.suffix(Self.temporarySuffix.count) == Self.temporarySuffix[...]
   }
 
-  /// Whether this is such a name, made for a given one; names that are cut to the same part aren't told apart.
+  /// Whether this is such a name, made for a given one; names that are cut to the same part aren't distinguished.
   package func isTemporaryName(for name: SystemPath) -> Bool {
     let prefix = Self.temporaryPrefix(for: name)
     return isTemporaryName && bytes.starts(with: prefix)

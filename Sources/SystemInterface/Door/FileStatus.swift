@@ -23,7 +23,8 @@ public enum FileKind: Hashable, Sendable {
   case unknown
 }
 
-/// Device and inode: what stays the same when a file is renamed, and differs between two files that exist at once.
+/// The device and the inode of a file: they stay the same when it's renamed, and differ between two files that exist at
+/// once.
 package struct FileIdentity: Hashable, Sendable {
   /// The file system that holds the file.
   package let device: UInt64

@@ -24,7 +24,7 @@ package protocol FileSystem: Sendable {
 
   /// Locks an open file or directory for this descriptor alone, until it's closed; EAGAIN when another one has it locked.
   ///
-  /// Only those who lock it too are kept out. See flock(2).
+  /// Keeps out only programs that lock it too. See flock(2).
   func lock(_ descriptor: FileDescriptor) throws(SystemError)
 
   // MARK: Contents

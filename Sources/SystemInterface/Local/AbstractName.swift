@@ -19,7 +19,8 @@ package struct AbstractName: Sendable {
     let descriptor = OwnedDescriptor(try checkedCall("socket(2)") { shim_local_socket() })
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    // After the zero that tells it from a path. The length of the address ends it, so no zero is needed behind it.
+    // After the zero that distinguishes it from a path. The length of the address ends it, so no zero is needed behind
+    // it.
     let name = bytes.suffix(MemoryLayout.size(ofValue: address.sun_path) - 1)
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { target in
       unsafe UnsafeMutableRawBufferPointer(rebasing: target[1...]).copyBytes(from: name)

@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// All processes of a user have to find the same one, whatever their environment says, and whether or not a session of
 /// the user is open. So it's in `/tmp`, which is common to all processes that see the same file systems, and not in
-/// `$XDG_RUNTIME_DIR`, which comes and goes with sessions. Its usual name is `file-coordination-UID`.
+/// `$XDG_RUNTIME_DIR`, which comes and goes with login sessions. Its usual name is `file-coordination-UID`.
 ///
 /// Any user may take a name in `/tmp`. Only the user can make a directory that belongs to the user, though, and the
 /// sticky bit keeps others from removing or renaming it. So the owner counts: if another user has the usual name, the

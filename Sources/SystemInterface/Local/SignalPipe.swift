@@ -9,7 +9,7 @@ package enum EndingSignal: Int32, Hashable, Sendable, CaseIterable {
   case hangUp = 1
   /// Control-C.
   case interrupt = 2
-  /// A service manager, or kill(1), wants it.
+  /// A service manager, or kill(1), requests the end.
   case terminate = 15
 }
 
