@@ -40,7 +40,7 @@ extension UndoStack {
   /// The next action to perform, the last registered first; `nil` after the last one, or if nothing is under way.
   public mutating func nextAction() -> Action? { performance?.remaining.popLast() }
 
-  /// Ends a performance: what was registered meanwhile becomes one group that reverses it.
+  /// Ends a performance: the actions that were registered meanwhile become one group that reverses it.
   ///
   /// A redo inside an open group is a group in that. Actions that weren't taken are forgotten.
   ///

@@ -21,7 +21,7 @@ public struct UndoStack<Action, Label> {
     case noOpenGroup
     /// Inner groups are open, so the outermost one isn't complete.
     case innerGroupsOpen
-    /// Actions were registered since the last inner group was closed: what would be undone isn't a group.
+    /// Actions were registered since the last inner group was closed: they don't form a group that could be undone.
     case actionsOutsideGroup
     /// An undo or redo is being performed.
     case performing
