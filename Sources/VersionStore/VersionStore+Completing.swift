@@ -57,7 +57,8 @@ extension VersionStore {
         return
       }
     }
-    // Nobody was told that it's kept: if the file was changed by the name that it still has, that's all there is of it.
+    // No caller was notified that it's kept. If the file was changed by the name that it still has, the version has the
+    // changed contents, too, and is removed.
     if isSource, try status(of: path(of: version))?.identity == identity {
       return try remove(version.id, of: version.item)
     }
@@ -87,7 +88,7 @@ extension VersionStore {
         try makeOwn(version)
       }
     } else if kept.identity == identity {
-      // Nobody was told that it's kept, and the file has what was made of it.
+      // No caller was notified that it's kept, and the file at the source is the same one, with its changes.
       try remove(version.id, of: version.item)
     }
   }

@@ -83,7 +83,7 @@ extension VersionStore {
     return (versions, readCount, damaged)
   }
 
-  /// Reads a record at the least cost: whatever is unusual about it is left to ``versionIfPresent(_:of:)``.
+  /// Reads a record at the least cost: all unusual cases are left to ``versionIfPresent(_:of:)``.
   private func versionIfIntact(
     _ id: VersionID, of item: ItemID, in directory: FileDescriptor, _ buffer: inout [UInt8]
   ) -> StoredVersion? {

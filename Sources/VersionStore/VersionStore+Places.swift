@@ -84,7 +84,7 @@ extension VersionStore {
     let directory = layout.place(of: path)
     if isTagged { try ensureDirectory(directory) } else { try ensureDurableDirectory(directory) }
     try ensureDurableDirectory(layout.directory(of: place.item))
-    // First where the item is: who looks for it there finds out that the place isn't its own yet.
+    // First the record of the item: a reader of the former place finds out from it that the place isn't its own yet.
     var record = StoreRecord()
     record.add("path", bytes: path.bytes)
     let write = isTagged ? writeLoosely : write
@@ -102,7 +102,7 @@ extension VersionStore {
 
   // MARK: - Files that are gone
 
-  /// Notes that the file of a history is gone: what comes to its place is another item.
+  /// Notes that the file of a history is gone: a file that comes to its place is another item.
   ///
   /// - Parameter path: Where the file was, as a canonical path. The items below it are gone as well.
   /// - Throws: The error of a system call.
@@ -223,7 +223,7 @@ extension VersionStore {
   ///
   /// - Parameter item: The history.
   /// - Returns: Whether it was gone still; otherwise nothing is removed.
-  /// - Throws: The error of a system call; what's left of it goes when it's called again.
+  /// - Throws: The error of a system call; the rest of the history is removed by the next call.
   @discardableResult
   package func forget(_ item: GoneItem) throws(VersionStoreError) -> Bool {
     if try !isGone(item) { return false }

@@ -58,7 +58,7 @@ extension VersionStore {
   package func resolve(
     _ resolution: ConflictResolution, of item: ItemID, at path: SystemPath, _ write: () throws -> Void
   ) throws {
-    // A file that stays as it is has the result from the beginning: what else there is to do comes before.
+    // A file that stays as it is has the result from the beginning: the other effects of `write` come first.
     if resolution.result == nil { try write() }
     try self.write(resolution.record, to: layout.resolution(of: item))
     do {

@@ -12,7 +12,7 @@ package struct VersionStore: Sendable {
   package let files: any FileSystem
   /// In nanoseconds since 1970.
   let time: @Sendable () -> Int64
-  /// Names the process, without a dot: what it's doing has names that end with this.
+  /// Names the process, without a dot: the names of its operations end with this.
   let worker: String
   let limits: VersionStoreLimits
   /// Called when a version is there that ``performTasks()`` has to hash.
@@ -224,7 +224,7 @@ extension VersionStore {
   /// Where the contents of a version are, which nobody may write to.
   package func path(of version: StoredVersion) -> SystemPath { Self.path(of: version, inStoreAt: root) }
 
-  /// The same without the store, for those who may never need it.
+  /// The same without the store, for code that may never need it.
   package static func path(of version: StoredVersion, inStoreAt root: SystemPath) -> SystemPath {
     StoreLayout(root: root).directory(of: version.id, of: version.item).appending(StoreLayout.contentsName).appending(
       version.name)
