@@ -201,7 +201,8 @@ struct VersionCommandTests {
     #expect(try bench.run("restore", file).status == 66)
   }
 
-  @Test("Everything below a directory is kept: what 'sed -i' ruins is restored, and 'watch' tells of each version")
+  @Test(
+    "Everything below a directory is kept: a file that 'sed -i' ruins is restored, and 'watch' reports each version")
   func keptDirectory() throws {
     let keeper = try bench.start("keep", "--live", bench.root)
     _ = try keeper.errors.line { $0.hasPrefix("keeping versions below ") }
