@@ -17,7 +17,7 @@ enum ForkingWorker {
     while readLine() != nil {}
   }
 
-  /// Holds the file, and reports the number of a child that goes on, once it runs: what it does first is done then.
+  /// Holds the file, and reports the number of a child that goes on, once it runs: its first work is done then.
   static func linger(_ file: URL, in domain: CoordinationDomain) throws {
     try FileCoordinator(label: "parent", domain: domain).blocking.write(file) { _ in
       let pipe = Pipe()
