@@ -113,7 +113,7 @@ struct ReadmeSnippets {
     for registration in registrations { registration.end() }
   }
 
-  @Test("Step 3: what is typed after the file was deleted is saved")
+  @Test("Step 3: text that's typed after the file was deleted is saved")
   func typingAfterDeletion() async throws {
     let place = try Place()
     let url = try place.file("note.txt", "Dear")
@@ -159,7 +159,7 @@ struct ReadmeSnippets {
     registration.end()
   }
 
-  @Test("Step 4: who waits for whom")
+  @Test("Step 4: the cause of a wait")
   func waiting() async throws {
     let place = try Place()
     let url = try place.file("list.txt")
