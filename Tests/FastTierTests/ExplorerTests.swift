@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("The explorer itself: what is known about small programs on x86-TSO")
+@Suite("The explorer itself: the known behaviour of small programs on x86-TSO")
 struct ExplorerTests {
   /// Each thread stores to its own word and then loads the other's; both can load zero, because stores wait in the
   /// buffers.

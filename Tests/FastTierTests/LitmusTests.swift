@@ -4,9 +4,9 @@ import Testing
 
 /// The values that threads can find in small programs: the usual tests of memory models, with all their outcomes.
 ///
-/// Each letter of an outcome is the value that a load found, thread by thread; what a program leaves in its words follows
-/// where it matters.
-@Suite("The explorer itself: what small programs can find in each memory")
+/// Each letter of an outcome is the value that a load found, thread by thread; the final values of a program's words
+/// follow where they matter.
+@Suite("The explorer itself: the values that small programs can find in each memory")
 struct LitmusTests {
   // x = 1; read y. y = 1; read x.
   @Test(
@@ -106,7 +106,7 @@ struct LitmusTests {
     ])
   }
 
-  // x = 1; y = 1, which releases. y += 2, relaxed. Read y; read x: who finds 1 or 3 in y knows x.
+  // x = 1; y = 1, which releases. y += 2, relaxed. Read y; read x: a thread that finds 1 or 3 in y knows x.
   @Test("An update continues a release sequence, even a relaxed one")
   func releaseSequence() {
     Orders(.releasing, .acquiring, .messages, ["00", "01", "11", "20", "21", "31"]).check([

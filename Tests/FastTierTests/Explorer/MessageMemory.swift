@@ -268,7 +268,7 @@ struct MessageMemory {
 
   /// A change of all views.
   private enum Change {
-    /// Bits from this one on move up; what was there is copied from the one before, or is zero.
+    /// Bits from this one on move up; the bits there are copied from the one before, or are zero.
     case open(Int, copiesBefore: Bool)
     case close(Int)
     case forgetEvents(UInt64)
@@ -385,7 +385,7 @@ extension MessageMemory {
     return unknown
   }
 
-  /// The thread is about to release: who acquires that knows its events, and nobody else.
+  /// The thread is about to release: only threads that acquire that know its events.
   func announceEvents(of thread: Int) {
     let events = state[ModelState.ownEvents(of: thread)]
     if events == 0 { return }

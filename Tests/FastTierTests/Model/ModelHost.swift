@@ -2,7 +2,7 @@ import FileAccessArbiter
 
 @testable import FileCoordination
 
-/// A small arbiter, and what is known about the table of interests: what the host's lock guards.
+/// A small arbiter, and the known state of the table of interests; the host's lock guards both.
 struct ModelHost: Hashable, CustomStringConvertible, TierArbiter {
   struct KnownClaim: Hashable {
     var claim: ModelClaim
