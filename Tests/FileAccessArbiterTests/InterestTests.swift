@@ -179,7 +179,7 @@ struct AdoptionTests {
     harness.finish()
   }
 
-  @Test("Nobody is asked about it; who presents the item by the time it ends is told")
+  @Test("No presenter is asked about it; a presenter of the item by the time it ends is notified")
   func presenters() {
     let harness = ArbiterHarness()
     let writer = harness.adopt("/d/f", .write(.update))

@@ -119,7 +119,7 @@ struct SavePriorityTests {
     harness.finish()
   }
 
-  @Test("C-307: A third item whose holder waits for the reader is waited for: what is nested in it passes the reader")
+  @Test("C-307: A third item whose holder waits for the reader is waited for: accesses nested in it pass the reader")
   func thirdItemWouldCloseACycle() {
     // The holder of /d/g writes /d/f inside and would wait for the reader, which waits for the save, which needs /d/g.
     let harness = ArbiterHarness()

@@ -212,7 +212,7 @@ struct UncoordinatedChangeTests {
     #expect(!world.end(write).contains { $0.hasPrefix("look again") } && world.looks.isEmpty)
   }
 
-  @Test("One write is one message, and so is a new file; what is gone again before it's told is nothing")
+  @Test("One write is one message, and so is a new file; an item that's gone again before it's notified is none")
   func oneMessage() {
     var world = Watched()
     _ = world.present("/d")
