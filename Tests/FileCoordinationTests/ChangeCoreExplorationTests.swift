@@ -173,8 +173,8 @@ struct ChangeCoreExplorationTests {
     #expect(violation == nil)
   }
 
-  /// One way of things that was once found to go wrong, or its beginning: what can follow is explored if the setting has more
-  /// operations.
+  /// A course of operations that once went wrong, or its beginning: the possible next operations are explored if the setting
+  /// has more of them.
   struct Course: Sendable, CustomTestStringConvertible {
     /// When something happens.
     enum Moment: Sendable {
