@@ -46,7 +46,7 @@ struct EditCountTests {
     #expect(!count.hasChanges)
   }
 
-  /// Contents with names, and undo and redo as stacks of them: what an editor does.
+  /// Contents with names, and undo and redo as stacks of them, as in an editor.
   private struct Editor {
     var undone: [Int] = []
     var done: [Int] = [0]

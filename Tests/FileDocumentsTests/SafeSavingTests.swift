@@ -77,7 +77,7 @@ struct SafeSavingTests {
   }
 
   @Test(
-    "CD-32: A file that can't be written opens, and says so; what is edited stays in memory, and can be saved elsewhere"
+    "CD-32: A file that can't be written opens, and reports that; edits stay in memory, and can be saved elsewhere"
   )
   func notWritable() async throws {
     let isWritable = Guarded(false)

@@ -20,7 +20,8 @@ struct UndoTests {
   }
 
   @Test(
-    "CD-10, CD-11: Undo takes steps back, redo makes them again, and both count: what is as it was saved isn't unsaved")
+    "CD-10, CD-11: Undo takes steps back, redo makes them again, and both count: contents that equal the saved ones aren't unsaved"
+  )
   func steps() async throws {
     try await withDocument { fixture, document in
       for letter in ["a", "b", "c"] { try await document.edit { $0 += letter } }

@@ -286,7 +286,8 @@ struct PackageDocumentTests {
   }
 
   @Test(
-    "CD-22: A package that's deleted isn't made again; what is in memory can be saved elsewhere if it's all in memory")
+    "CD-22: A package that's deleted isn't made again; its contents can be saved elsewhere if all of them are in memory"
+  )
   func deleting() async throws {
     try await withFixture { fixture in
       var tree = PackageTree()
