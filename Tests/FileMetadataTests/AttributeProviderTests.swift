@@ -83,7 +83,7 @@ struct AttributeProviderTests {
     #expect(try await query.waitUntilCurrent().map(\.name) == ["b.txt", "a.txt"])
   }
 
-  @Test("Tests that decide without them ask nobody; who fails has no value, and isn't asked again")
+  @Test("Tests that decide without them call no provider; one that fails gives no value, and isn't called again")
   func laziness() async throws {
     let tree = try TemporaryTree()
     for name in ["a.txt", "b.txt"] { try tree.write(name, "x y") }

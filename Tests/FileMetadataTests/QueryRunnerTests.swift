@@ -15,7 +15,7 @@ struct QueryRunnerTests {
   private let indexed: IndexedTree
   private let port = QueryPort()
   private let runner: QueryRunner
-  /// Stands still: what's told is told because of what happens, unless a test lets time pass.
+  /// Stands still: every report is caused by an event, unless a test lets time pass.
   private let clock = VirtualClock()
 
   init() throws {
