@@ -76,7 +76,7 @@ struct PackageEditingTests {
     }
   }
 
-  /// A package as a dictionary: what a tree must be like.
+  /// A package as a dictionary: the model of a tree.
   private struct Model: Equatable {
     var members: [String: String?] = [:]
 
