@@ -20,7 +20,7 @@ struct FileConflictsTests {
     }
   }
 
-  /// Reads updates until they have told something; what else they tell may come before it.
+  /// Reads updates until one of them reports something; other reports may come before it.
   private func read(
     _ iterator: inout FileConflicts.Iterator, _ sandbox: ConflictCopySandbox, until expected: String
   ) async throws -> FileConflictUpdate {

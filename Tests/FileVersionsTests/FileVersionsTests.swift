@@ -123,7 +123,9 @@ struct FileVersionsTests {
     }
   }
 
-  @Test("CV-17, CV-23: A restored file has the bytes of the version and its own name; what was there is a version now")
+  @Test(
+    "CV-17, CV-23: A restored file has the bytes of the version and its own name; the former contents are a version now"
+  )
   func restoring() async throws {
     try await withFixture { fixture in
       let file = try fixture.write("a.txt", "one")
@@ -221,7 +223,7 @@ struct FileConflictTests {
     }
   }
 
-  @Test("CV-25: A merge gets the current contents, the others and the base; what it returns is the file, once")
+  @Test("CV-25: A merge gets the current contents, the others and the base; its result is the file, once")
   func merging() async throws {
     try await withConflict { fixture, file, kept in
       let isConflict = try await fixture.versions.resolve(at: file) { conflict in

@@ -151,7 +151,7 @@ struct KeepingVersionsTests {
     }
   }
 
-  @Test("CV-14: A version becomes discardable; what the file has now doesn't")
+  @Test("CV-14: A version becomes discardable; the current one doesn't")
   func discardable() async throws {
     try await withFixture { fixture in
       let file = try fixture.write("a", "1")
