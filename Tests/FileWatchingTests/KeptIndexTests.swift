@@ -74,7 +74,7 @@ struct KeptIndexTests {
     #expect(indexed.indexer.index.violations == [])
   }
 
-  @Test("A directory isn't trusted that was changed right before it was kept: what follows may have the same time")
+  @Test("A directory isn't trusted that was changed right before it was kept: a later change may have the same time")
   func racy() throws {
     let tree = try Self.makeTree()
     let indexed = try IndexedTree(tree)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WatchingTestSupport
 
-@Suite("Audits: what is known beside a fresh walk", .blocking, .timeLimit(.minutes(4)))
+@Suite("Audits: the index beside a fresh walk", .blocking, .timeLimit(.minutes(4)))
 struct ScopeAuditTests {
   /// The paths of the outdated files, and the aspects in which each differs.
   private static func summary(_ audit: ScopeAudit) -> [SystemPath: Set<ScopeAudit.Aspect>] {
@@ -40,7 +40,7 @@ struct ScopeAuditTests {
     #expect(try #require(await watcher.audit()).isClean)
   }
 
-  @Test("Files that the kernel doesn't tell of are missing or surplus; what's in a missing directory isn't listed")
+  @Test("Files that the kernel doesn't report are missing or surplus; the files in a missing directory aren't listed")
   func untoldFiles() async throws {
     let tree = try TemporaryTree()
     try tree.write("gone")

@@ -81,7 +81,7 @@ struct TreeWatcherTests {
     #expect(update.expandedChanges.filter { $0.action == .added }.map(\.path) == [tree.path("moved/new")])
   }
 
-  @Test("A tree is named by a URL, with every byte of it, and a change has one; what isn't a file's is EINVAL")
+  @Test("A tree is named by a URL, with every byte of it, and a change has one; a URL that isn't a file's is EINVAL")
   func urls() async throws {
     let tree = try TemporaryTree()
     let name = SystemPath(bytes: Array("a%\u{E4} ".utf8) + [0xFF])
@@ -429,7 +429,7 @@ struct TreeWatcherTests {
       ])
   }
 
-  @Test("Trees inside of others are watched once; what is there is told if it's asked for")
+  @Test("Trees inside of others are watched once; the files there are reported if that's requested")
   func nestedTrees() async throws {
     let tree = try TemporaryTree()
     try tree.makeDirectory("d")
