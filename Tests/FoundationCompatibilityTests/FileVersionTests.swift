@@ -88,7 +88,7 @@ struct FileVersionTests {
     }
   }
 
-  @Test("CV-11…CV-14, CV-22: Marks can be set, and not taken back; what can't be set is reported")
+  @Test("CV-11…CV-14, CV-22: Marks can be set, and not taken back; a mark that can't be set is reported")
   func marks() async throws {
     try await withSandbox { box in
       let file = try box.write("a", "1")

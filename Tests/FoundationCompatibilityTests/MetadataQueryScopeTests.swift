@@ -18,7 +18,7 @@ struct MetadataQueryScopeTests {
     }
   }
 
-  @Test("Q26: a tilde is taken literally; what isn't there is found when it appears")
+  @Test("Q26: a tilde is taken literally; a missing scope is found when it appears")
   func missingScopes() throws {
     try withSandbox { box in
       for name in ["a", "~/b"] { _ = try box.write(name) }

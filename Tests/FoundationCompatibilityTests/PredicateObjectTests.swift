@@ -198,7 +198,7 @@ struct PredicateObjectTests {
     #expect(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSExpression.self, from: archive) == expression)
   }
 
-  @Test("Comparisons and compounds are archived under their own classes; what has a block in it isn't")
+  @Test("Comparisons and compounds are archived under their own classes; objects with a block aren't")
   func archives() throws {
     let comparison = comparison(key("name"), .like, value("x*"), .caseInsensitive)
     let compound = NSCompoundPredicate(andPredicateWithSubpredicates: [comparison, NSPredicate(value: false)])

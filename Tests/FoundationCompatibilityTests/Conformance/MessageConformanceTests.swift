@@ -108,7 +108,7 @@ struct MessageConformanceTests {
     }
   }
 
-  @Test("C-058, C-064: A directory without subitem methods hears of none; what else one has written doesn't matter")
+  @Test("C-058, C-064: A directory without subitem methods is notified of none; its other methods don't matter")
   func substitutes() throws {
     try withSandbox { box in
       let url = try box.write("d/f")

@@ -67,7 +67,9 @@ struct NestingConformanceTests {
     }
   }
 
-  @Test("C-137, C-139, C-140: A batch that deletes asks for that; who refuses ends it, and so do options it can't have")
+  @Test(
+    "C-137, C-139, C-140: A preparation that deletes asks for that; a presenter that refuses ends it, and so do options it can't have"
+  )
   func refusedBatch() throws {
     try withSandbox { box in
       let url = try box.write("f")
