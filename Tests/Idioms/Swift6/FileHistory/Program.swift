@@ -2,7 +2,7 @@ import Foundation
 import FoundationCompatibility
 import Scene
 
-// An editor that keeps a version before it overwrites, shows the history, and goes back; and what people write to settle conflicts.
+// An editor that keeps a version before it overwrites, shows the history, and goes back; and code that resolves conflicts.
 
 struct History {
   let url: URL
