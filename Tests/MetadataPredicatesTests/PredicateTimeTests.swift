@@ -39,7 +39,7 @@ struct PredicateTimeTests {
   ]
 
   @Test(
-    "R40: until the moment that's foreseen nothing changes; what flows is looked at when it does",
+    "R40: the result of a predicate doesn't change before the foreseen moment",
     arguments: foreseeable)
   func soundness(text: String) throws {
     let predicate = try Self.predicate(text)
