@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Removal takes the item and nothing else")
 struct RemovalTests {
-  @Test("A file, a link and a tree are removed; what a link points to stays")
+  @Test("A file, a link and a tree are removed; the target of a link stays")
   func kinds() async throws {
     try await withTemporaryDirectory { sandbox in
       try sandbox.makeDirectory("kept")

@@ -17,7 +17,7 @@ struct ItemRecord: Equatable {
   var group: UInt32
   var modificationTime: Int64
   var representedDevice: UInt64
-  /// The length of a file; what directories say about theirs depends on how they came to be.
+  /// The length of a file; the lengths of directories depend on how they were made.
   var size: Int64?
   /// The bytes between a file's holes, by their offsets.
   var data: [Int64: [UInt8]] = [:]
