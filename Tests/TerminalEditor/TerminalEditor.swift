@@ -134,7 +134,7 @@ final class Editor {
   private func choose(_ question: Question, isFirst: Bool) async throws {
     switch question {
     case .conflict:
-      // Documents save first: what is on this screen may be what the file has, or what became a version.
+      // Documents save first: the text on this screen may be that of the file, or of a version.
       let mine = Data(page.text.utf8)
       try await versions.resolve(at: document.url, keepsOthers: true) { conflict in
         // The access to the file is there already.
