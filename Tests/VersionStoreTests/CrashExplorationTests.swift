@@ -4,7 +4,7 @@ import Testing
 
 @testable import VersionStore
 
-/// The process ends at each call of each operation: what the next one finds is the state before or after.
+/// The process ends at each call of each operation: the next one finds the state before or after it.
 @Suite("A store of versions after a crash", .timeLimit(.minutes(8)))
 struct CrashExplorationTests {
   /// When the contents are hashed.
