@@ -1,8 +1,7 @@
 import Glibc
 import Synchronization
 
-/// The cost that a claim can't avoid, whatever its design: no lock, but only the distance to this floor can be gained
-/// by design.
+/// The cost that no design of a claim can avoid: not a lock, but the lower bound for all designs.
 ///
 /// A claim is announced and taken back by a read-modify-write each, with a fence between the announcement and the look at the
 /// others. One by URL asks the kernel besides whether the way to the item has changed.
