@@ -170,9 +170,9 @@ extension FileCoordinationError {
   static func unfinishedBatch(_ label: String, _ subjects: [String], after limit: Duration) -> Self {
     Self(
       .timedOut, subjects: subjects,
-      message: "the batch that '\(label)' prepared for \(list(subjects)) hasn't called its completion handler within "
+      message: "the preparation that '\(label)' made for \(list(subjects)) hasn't called its completion handler within "
         + "\(limit.shortDescription) after its body returned. Call the handler on every path, or pass a longer "
-        + "'waitingForAccesses'. What the batch has begun goes on.")
+        + "'waitingForAccesses'. The work that it has begun goes on.")
   }
 
   static func coordinatorCancelled(_ label: String) -> Self {

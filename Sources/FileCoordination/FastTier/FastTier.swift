@@ -19,8 +19,8 @@ internal import FileAccessArbiter
 /// | strong counters | writers of this tier; readers, their bias | all | raised before the scan of the slots, lowered after the slot is free; see ``StrongCounter`` |
 /// | interests | the host's lock holder | all | raised before the scan of the slots |
 ///
-/// Fingerprints that are equal by chance make a claim give way to no other claim: then it goes through the arbiter,
-/// which compares paths.
+/// If fingerprints are equal by chance, a claim may retreat although no claim conflicts with it: then it goes through
+/// the arbiter, which compares paths.
 package struct FastTier<Memory: AtomicMemory>: Sendable {
   package let memory: Memory
   let layout: FastTierLayout

@@ -288,7 +288,7 @@ extension ServiceLoop {
       // A domain of a hundred thousand parties can't be shown, and the asking process isn't at fault.
       if case .observed = frame { return }
       guard let substitute = frame.substituteIfTooLong, (try? connection.append(substitute)) != nil else {
-        let reason = "what it's to be told is too long: \(error)"
+        let reason = "a message to it is too long: \(error)"
         return carryOut(core.receivedGarbage(from: client, reason, at: clock.now.nanoseconds))
       }
     }
