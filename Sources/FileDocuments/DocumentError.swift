@@ -134,5 +134,5 @@ extension DocumentError {
   }
   static let cancelled = DocumentError(.cancelled, "The task was cancelled.")
   static let timedOut = DocumentError(
-    .timedOut, "The deadline of the call has passed. Pass a longer one, or see 'state' for what is in the way.")
+    .timedOut, "The deadline of the call has passed. Pass a longer one, or see 'state' for the obstacle.")
 }

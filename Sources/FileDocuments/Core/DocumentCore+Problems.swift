@@ -32,8 +32,8 @@ extension DocumentCore {
       problems.append("editing is disabled for ever: \(editingObstacles)")
     }
     guard phase == .open else { return problems }
-    if needsCheck { problems.append("nobody reads what another program wrote") }
-    if incoming != nil { problems.append("nobody decides about what another program wrote") }
+    if needsCheck { problems.append("nobody reads the contents of another program") }
+    if incoming != nil { problems.append("nobody decides about the contents of another program") }
     if needsConflicts { problems.append("nobody lists the conflicts") }
     if hasUnsavedChanges {
       if wantsAutosave { problems.append("nobody saves, though it's time") }

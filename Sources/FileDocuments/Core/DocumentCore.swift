@@ -200,7 +200,7 @@ extension DocumentState.EditingObstacles: CustomStringConvertible {
   public var description: String {
     let names: [(Self, String)] = [
       (.closed, "the document isn't open"), (.lease, "the program has disabled editing"),
-      (.writer, "another program writes the file"), (.reloading, "what another program wrote is being read"),
+      (.writer, "another program writes the file"), (.reloading, "the contents of another program are being read"),
       (.reverting, "the document is reverting"), (.closing, "the document is closing"),
       (.saving, "the package is being saved"),
     ]

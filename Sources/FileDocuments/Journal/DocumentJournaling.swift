@@ -68,7 +68,7 @@ struct JournalWork<Contents: Sendable>: Sendable {
       return nil
     } catch {
       return DocumentError(
-        .journalNotWritten, "The crash journal couldn't be written, so what is unsaved is in memory alone: \(error)",
+        .journalNotWritten, "The crash journal couldn't be written, so unsaved contents are in memory alone: \(error)",
         underlyingError: error)
     }
   }

@@ -71,7 +71,7 @@ extension FileDocument {
     guard let recovered = recovery.contents else {
       throw DocumentError(
         .unreadableContents,
-        "The document's format can't read what was recovered. Keep it as a version, or use its bytes.")
+        "The document's format can't read the recovered contents. Keep it as a version, or use its bytes.")
     }
     for _ in 0..<Self.attemptCountMax {
       while core.editingError != nil { try await call(.awaitEditing, nil, nil) }

@@ -197,12 +197,12 @@ struct JournalCore: Hashable, Sendable {
     var problems: [String] = []
     if kept != nil && !hasFiles { problems.append("a record is in no file") }
     if running == nil {
-      if wish != nil && armed == nil { problems.append("nothing will do what is to be done") }
+      if wish != nil && armed == nil { problems.append("no timer will begin the operation that is due") }
       if let target, let kept, kept.revision > target.revision {
         problems.append("the record is newer than the contents")
       }
       if !waits.isEmpty { problems.append("somebody waits for nothing") }
-      if wish != nil && due == nil { problems.append("what is to be done has no time") }
+      if wish != nil && due == nil { problems.append("the operation that is due has no time") }
     }
     return problems
   }
