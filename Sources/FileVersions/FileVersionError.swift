@@ -94,7 +94,7 @@ extension FileVersionError {
     case .damaged(let path):
       self.init(
         .damagedVersion,
-        "'\(path)' isn't what was kept: some byte of it has changed. It was left as it is; remove the version, or restore the "
+        "'\(path)' differs from the version that was kept: some byte of it has changed. It was left as it is; remove the version, or restore the "
           + "file from a backup.")
     case .versionIsGone(let id):
       self.init(.versionIsGone, "The version \(id) was removed. List the versions again.")

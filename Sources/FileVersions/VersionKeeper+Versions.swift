@@ -222,7 +222,7 @@ extension VersionKeeper {
   }
 
   static func currentVersionError(_ version: FileVersion) -> FileVersionError {
-    FileVersionError(.isCurrent, "The version \(version.id) is what the file has now. Pass one that's kept.")
+    FileVersionError(.isCurrent, "The version \(version.id) is the current one. Pass one that's kept.")
   }
 
   // MARK: - Restoring
