@@ -216,7 +216,7 @@
 
     func noteSaved(_ token: Any) {
       guard let token = token as? DocumentEditToken else {
-        return Misuse.report("updateChangeCount(withToken:for:) with what changeCountToken(for:) hasn't returned")
+        return Misuse.report("updateChangeCount(withToken:for:) with a token of another kind")
       }
       if isClosed { earlyCount.restart() } else { receive(.tokenSaved(token)) }
     }

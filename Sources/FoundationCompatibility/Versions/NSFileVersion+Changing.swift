@@ -108,7 +108,7 @@
 
     func resolve(_ isResolved: Bool) {
       guard let version, !version.isCurrent else {
-        return report("isResolved", "of what the file has now, or isn't kept")
+        return report("isResolved", "of the current version, or of one that isn't kept")
       }
       if !isResolved { return report("isResolved", "to false") }
       if version.isResolved { return }
@@ -121,7 +121,7 @@
 
     func discard(_ isDiscardable: Bool) {
       guard let version, !version.isCurrent else {
-        return report("isDiscardable", "of what the file has now, or isn't kept")
+        return report("isDiscardable", "of the current version, or of one that isn't kept")
       }
       if !isDiscardable { return report("isDiscardable", "to false") }
       let item = item
