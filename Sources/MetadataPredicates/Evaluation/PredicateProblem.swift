@@ -23,7 +23,7 @@ public enum PredicateProblem: Hashable, Sendable, CustomStringConvertible {
     case .bounds(let count): "BETWEEN needs two bounds, not \(count)"
     case .operand(let function, let kind): "\(function) can't use \(kind)"
     case .pattern(let error): error.message
-    case .noMoment: "the environment doesn't say what time it is"
+    case .noMoment: "the environment has no current time"
     case .tooManySteps: "the evaluation visits too many members of collections"
     }
   }
