@@ -59,7 +59,7 @@ package struct LockFile: Hashable, Sendable {
     }
     throw SystemError(
       call: "fcntl(2)", paths: [path], errno: ESTALE,
-      advice: "Somebody replaces or removes the file all the time. Find out who, and keep them from it.")
+      advice: "A program replaces or removes the file all the time. Find that program, and stop it.")
   }
 
   /// For this user alone, and not for programs that clean up.
@@ -86,7 +86,7 @@ package struct LockFile: Hashable, Sendable {
   private func check(_ status: FileStatus) throws(SystemError) {
     if status.kind != .regular {
       throw SystemError(
-        call: "openat(2)", errno: EINVAL, advice: "The lock has to be a regular file. Remove what has its name.")
+        call: "openat(2)", errno: EINVAL, advice: "The lock has to be a regular file. Remove that item.")
     }
     if status.owner != HostUser.effectiveUserID {
       throw SystemError(

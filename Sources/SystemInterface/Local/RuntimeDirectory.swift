@@ -69,7 +69,7 @@ package struct RuntimeDirectory: Hashable, Sendable {
     }
     throw SystemError(
       call: "mkdirat(2)", paths: [base.appending(usualName(of: userID))], errno: EEXIST,
-      advice: "Other users take each name as soon as it's tried. Find out who, and have it removed by an administrator."
+      advice: "Other users take each name as soon as it's tried. Find those users, and let an administrator stop them."
     )
   }
 }
