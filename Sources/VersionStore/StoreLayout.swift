@@ -3,18 +3,18 @@ internal import SystemInterface
 
 /// Where things are in the directory of a store.
 ///
-///     format                                what made the store, as text
+///     format                                the name and the number of the format, as text
 ///     contents/ab/abcdef…                   the contents of files, each once, named by its SHA-256
-///     items/12/1234…/VERSION/record         what is known of a version
+///     items/12/1234…/VERSION/record         the attributes of a version
 ///     items/12/1234…/VERSION/contents/NAME  the version: another name of a file in `contents`, or a directory of such names
 ///     items/12/1234…/VERSION/members        of a package: a line for each member
 ///     items/12/1234…/VERSION/sha256         of a large file: the hash that its record doesn't have
-///     items/12/1234…/item                   where the item is
-///     items/12/1234…/resolving              what is done to conflicts when their file has got the result
+///     items/12/1234…/item                   the path of the item
+///     items/12/1234…/resolving              the changes of conflicts that follow when their file has got the result
 ///     removed/1234…/VERSION@TIME            a version that was removed and can be brought back for a while
 ///     items/12/1234…/list                   all records of the item's versions in one file, a cache
-///     places/home/me/a.txt/=item            which item is at `/home/me/a.txt`
-///     steps/…                               what's being done; after a crash, what is to be undone or completed
+///     places/home/me/a.txt/=item            the item at `/home/me/a.txt`
+///     steps/…                               operations that are under way; after a crash they're undone or completed
 struct StoreLayout: Sendable {
   let root: SystemPath
 
