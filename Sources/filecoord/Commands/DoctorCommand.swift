@@ -5,7 +5,7 @@ import Glibc
 extension Command {
   static let doctor = Command(
     name: "doctor",
-    summary: "Check whether processes can coordinate here, and print what to do if not.",
+    summary: "Check whether processes can coordinate here, and print the remedy if not.",
     details: """
       Prints the domain and the reason for it, the place where its processes meet, the time of one access, the permissions of
       the meeting place, the processes of the user that see another /tmp and so can't meet this one, and the limits of the

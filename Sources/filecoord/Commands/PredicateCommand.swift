@@ -48,7 +48,7 @@ extension Option {
   static let spotlight = Option(
     name: "--spotlight", kind: .flag, help: "Use the query language of mdfind instead of the format language.")
   static let untrusted = Option(
-    name: "--untrusted", kind: .flag, help: "Accept only what untrusted text may use.")
+    name: "--untrusted", kind: .flag, help: "Accept only constructs that untrusted text may use.")
 }
 
 /// A predicate with one node in each line.

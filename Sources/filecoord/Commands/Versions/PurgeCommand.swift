@@ -13,7 +13,7 @@ extension Option {
     help:
       "Keep one version for each hour from the second day on, one for each day from the second week on, and one for each "
       + "week from the second month on.")
-  static let dryRun = Option(name: "--dry-run", kind: .flag, help: "Print what would be removed, and remove nothing.")
+  static let dryRun = Option(name: "--dry-run", kind: .flag, help: "Print the versions to remove, and remove nothing.")
 }
 
 extension Command {
@@ -31,7 +31,7 @@ extension Command {
       """,
     examples: [
       Example(
-        line: "filecoord purge --keep 10 --older-than 90d --dry-run notes.txt", explanation: "Shows what would go."),
+        line: "filecoord purge --keep 10 --older-than 90d --dry-run notes.txt", explanation: "Lists old versions."),
       Example(line: "filecoord purge --thin *.txt", explanation: "Thins out versions as backups do."),
       Example(
         line: "filecoord purge --deleted --older-than 30d ~",

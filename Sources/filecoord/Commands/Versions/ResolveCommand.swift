@@ -6,7 +6,7 @@ extension Option {
   static let kept = Option(
     name: "--keep", kind: .text("newest|current|all|N"),
     help:
-      "The result: what was changed last, what the file has now, each as a file of its own, or a version by its number."
+      "The result: the text that was changed last, the current one, each as a file of its own, or a version by its number."
   )
   static let merge = Option(
     name: "--merge", kind: .text("COMMAND"),
@@ -27,7 +27,7 @@ extension Command {
       copies beside the file.
       """,
     examples: [
-      Example(line: "filecoord conflicts --copies ~/Sync", explanation: "Lists what Syncthing has left for you."),
+      Example(line: "filecoord conflicts --copies ~/Sync", explanation: "Lists conflict copies of Syncthing."),
       Example(
         line: "filecoord conflicts --copies --live --json ~/Sync | jq -r .path",
         explanation: "Prints them as they come."),
@@ -37,7 +37,7 @@ extension Command {
   static let resolve = Command(
     name: "resolve", operands: "FILE", operandCount: 1...1, takesOptionsAnywhere: true,
     options: [.kept, .merge, .copies, .store],
-    summary: "Settle what several have written into one file at once, without losing a byte.",
+    summary: "Resolve the conflicts of a file that several have written at once, without losing a byte.",
     details: """
       Presenters save first, and nobody else accesses the file meanwhile. What the result overwrites becomes a version, unless
       it's one already, and the others stay as versions that are resolved: 'filecoord versions' lists them. Ends with 1 if there
@@ -48,10 +48,10 @@ extension Command {
       changes, and the exit status is that of COMMAND.
       """,
     examples: [
-      Example(line: "filecoord resolve notes.txt --keep newest", explanation: "Takes what was changed last."),
+      Example(line: "filecoord resolve notes.txt --keep newest", explanation: "Takes the text that was changed last."),
       Example(
         line: "filecoord resolve notes.txt --copies --merge 'git merge-file {current} {base} {other}'",
-        explanation: "Merges three ways what Syncthing couldn't."),
+        explanation: "Merges a conflict of Syncthing three ways."),
       Example(line: "filecoord resolve notes.txt --keep all", explanation: "Makes each of them a file."),
     ],
     run: { session in try await Resolver(session).run() })

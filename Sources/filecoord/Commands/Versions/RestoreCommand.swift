@@ -10,14 +10,14 @@ extension Command {
   static let restore = Command(
     name: "restore", operands: "FILE [VERSION]", operandCount: 1...2, takesOptionsAnywhere: true,
     options: [.destination, .copies, .store],
-    summary: "Put a version in the place of a file; what it overwrites is kept as a version first.",
+    summary: "Put a version in the place of a file; the contents that it overwrites are kept first.",
     details: """
       Without VERSION it's the newest one. Presenters save first and reload. Prints the path, which has the extension of the
       version if that's another one. A file that was deleted is restored with its history, if no other file is at its path.
       \(VersionText.operand)
       """,
     examples: [
-      Example(line: "filecoord restore notes.txt", explanation: "Goes back to what was kept last."),
+      Example(line: "filecoord restore notes.txt", explanation: "Goes back to the version that was kept last."),
       Example(line: "filecoord restore notes.txt 4 --to old.txt", explanation: "Puts an old version beside the file."),
     ],
     run: { session in

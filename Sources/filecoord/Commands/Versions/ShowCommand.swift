@@ -13,7 +13,7 @@ extension Command {
       is printed if a byte has changed. \(VersionText.operand)
       """,
     examples: [
-      Example(line: "filecoord show notes.txt 1 | less", explanation: "Shows what was kept last."),
+      Example(line: "filecoord show notes.txt 1 | less", explanation: "Shows the version that was kept last."),
       Example(line: "filecoord show photo.png 3 > old.png", explanation: "Makes a copy of the third version."),
     ],
     run: { session in
@@ -38,8 +38,8 @@ extension Command {
       they differ. Presenters of the file save first. Packages are compared with -r. \(VersionText.operand)
       """,
     examples: [
-      Example(line: "filecoord diff notes.txt 1", explanation: "Shows what has changed since the last version."),
-      Example(line: "filecoord diff notes.txt 3 2", explanation: "Shows what changed between two versions."),
+      Example(line: "filecoord diff notes.txt 1", explanation: "Shows the changes since the last version."),
+      Example(line: "filecoord diff notes.txt 3 2", explanation: "Shows the changes between two versions."),
       Example(
         line: "FILECOORD_DIFF='git diff --no-index' filecoord diff notes.txt 1",
         explanation: "Compares with another program."),
@@ -71,7 +71,7 @@ extension Command {
   }
 
   private static func label(_ version: FileVersion?) -> String {
-    guard let version else { return "what the file has now" }
+    guard let version else { return "the current contents" }
     return "\(version.name), kept \(VersionText.date(version.additionDate ?? version.modificationDate))"
   }
 }

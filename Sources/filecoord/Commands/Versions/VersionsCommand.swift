@@ -29,7 +29,7 @@ extension Command {
       objects.
       """,
     examples: [
-      Example(line: "filecoord versions notes.txt", explanation: "Lists what is kept of notes.txt."),
+      Example(line: "filecoord versions notes.txt", explanation: "Lists the versions of notes.txt."),
       Example(
         line: "filecoord versions --json notes.txt | jq -r 'select(.conflict).device'",
         explanation: "Prints the machines that wrote conflicting versions."),
