@@ -251,7 +251,7 @@ extension FastTier {
     return nil
   }
 
-  /// Whether nobody has refused the claim of a reader that found no obstacle, nor is about to.
+  /// Whether the claim of a reader that found no obstacle holds: no thread has refused it, or is about to.
   ///
   /// Obstacles are looked at one after the other: while one was still there somebody may have refused this claim on
   /// account of it, and raised an obstacle where this reader had looked before.
