@@ -5,7 +5,7 @@ public import SystemInterface
 
 /// How a document behaves.
 public struct DocumentOptions<Contents: Sendable>: Sendable {
-  /// Puts together what the document has and what another program wrote, see ``merge``.
+  /// Merges the contents of the document with those of another program, see ``merge``.
   public typealias Merge =
     nonisolated(nonsending) @Sendable (DocumentMerge<Contents>) async throws -> DocumentResolution<
       Contents
@@ -47,7 +47,8 @@ public struct DocumentOptions<Contents: Sendable>: Sendable {
   ///
   /// - Note: Rule CD-45.
   public var autosaveCheck: (@Sendable (DocumentAutosave<Contents>) throws -> Void)?
-  /// The name of a file beside the document's for what that had when it was opened, such as `{ $0 + "~" }`; none unless stated.
+  /// The name of a file beside the document's for its contents at the time of opening, such as `{ $0 + "~" }`; none unless
+  /// stated.
   ///
   /// It's made, or replaced, before the first save after each opening. If that fails nothing is overwritten, and the state has
   /// code ``DocumentError/Code/backupNotKept``.
@@ -97,8 +98,8 @@ public struct DocumentMerge<Contents: Sendable>: Sendable {
 public enum DocumentResolution<Contents: Sendable>: Sendable {
   /// The document gets these contents and saves them. Nothing else is kept.
   case merged(Contents)
-  /// The document keeps its contents, and what the file has becomes a conflict version.
+  /// The document keeps its contents, and those of the file become a conflict version.
   case keepMine
-  /// The document takes what the file has, and its own contents become a conflict version.
+  /// The document takes the contents of the file, and its own become a conflict version.
   case takeTheirs
 }

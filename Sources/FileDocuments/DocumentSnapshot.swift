@@ -7,7 +7,7 @@ internal import SystemInterface
 /// - Note: Rule CD-35.
 public struct DocumentSnapshot: Hashable, Sendable {
   // Compared first: it differs after each edit, and URLs take long to compare.
-  /// The abilities of the document, and the reasons for those that it lacks.
+  /// The conditions of the document, and the obstacles to editing it.
   public internal(set) var state: DocumentState
   /// Where the file is.
   public internal(set) var url: URL

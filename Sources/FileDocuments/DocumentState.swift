@@ -1,4 +1,4 @@
-/// The abilities of a document at a moment, and the reasons for those that it lacks.
+/// The conditions of a document at a moment, and the obstacles to editing it.
 ///
 /// - Note: Rule CD-35.
 public struct DocumentState: Hashable, Sendable {

@@ -33,7 +33,7 @@ extension FileDocument {
   /// - Returns: Whether something was written.
   /// - Throws: ``DocumentError``; the contents are still unsaved, and the state has the reason. With code `.fileDeleted` the file is gone, and
   ///   wasn't made again.
-  /// - Complexity: O(bytes): the file is compared with what it had before it's replaced.
+  /// - Complexity: O(bytes): the file is compared with its base before it's replaced.
   /// - Note: Rules CD-06…CD-08, CD-12…CD-15, CD-24.
   @discardableResult
   public func save(within deadline: Duration? = nil) async throws(DocumentError) -> Bool {
@@ -59,7 +59,7 @@ extension FileDocument {
     return didSave
   }
 
-  /// Drops what is unsaved, and goes back to what the file has.
+  /// Drops unsaved changes, and goes back to the contents of the file.
   ///
   /// The dropped contents become a version of the file first.
   ///

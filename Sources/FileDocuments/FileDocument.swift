@@ -112,7 +112,7 @@ extension FileDocument: Observable {
   /// May be read anywhere.
   public nonisolated var url: URL { snapshot.url }
 
-  /// The abilities of the document, and the reasons for those that it lacks.
+  /// The conditions of the document, and the obstacles to editing it.
   ///
   /// May be read anywhere.
   public nonisolated var state: DocumentState { snapshot.state }

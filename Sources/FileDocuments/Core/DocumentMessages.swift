@@ -84,7 +84,7 @@ package enum DocumentOperation: Hashable, Sendable {
   case check
   /// Writes the contents, unless the file isn't the base any more.
   case write
-  /// Asks the program to merge what it has with what has come.
+  /// Asks the program to merge its contents with the incoming ones.
   case merge
   /// Keeps what is about to be discarded as a version of the file.
   case keep(KeptContents)

@@ -114,7 +114,7 @@ struct JournalWork<Contents: Sendable>: Sendable {
     }
   }
 
-  /// Keeps what a document has as a version of its file.
+  /// Keeps the contents of a document as a version of its file.
   func keep(_ contents: Contents, _ presence: DocumentPresence?) async throws(DocumentError) {
     let bytes: Data
     do { bytes = try await self.bytes(of: contents) } catch {

@@ -61,7 +61,7 @@ extension DocumentWork {
     }
   }
 
-  /// Keeps what the file had when it was opened, before the first save overwrites it.
+  /// Keeps the contents that the file had when it was opened, before the first save overwrites them.
   private func keepBackup(of access: borrowing FileAccess) async throws {
     guard let nameBackup = options.backupName, let presence, !presence.hasBackup else { return }
     let name = nameBackup(access.url.lastPathComponent)
