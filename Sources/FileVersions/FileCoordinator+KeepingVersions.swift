@@ -62,8 +62,8 @@ extension FileCoordinator {
     }
   }
 
-  /// Writes an item, like ``FileCoordination/FileCoordinator/write(_:options:deadlines:accessor:)-(URL,_,_,_)``, and keeps what it has
-  /// when access is granted as a version.
+  /// Writes an item, like ``FileCoordination/FileCoordinator/write(_:options:deadlines:accessor:)-(URL,_,_,_)``, and first keeps its
+  /// contents as a version.
   ///
   /// For accessors that write in place, or to packages: their contents are copied, or their blocks shared, before `accessor` runs.
   ///

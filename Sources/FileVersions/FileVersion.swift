@@ -116,7 +116,7 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
   /// Where its contents are.
   var path: SystemPath { removedPath ?? stored.map { VersionStore.path(of: $0, inStoreAt: place) } ?? place }
 
-  /// Whether it's what the file has now.
+  /// Whether it's the current version: the present contents of the file.
   public var isCurrent: Bool { stored == nil && copies.isEmpty }
 
   /// Compares identifiers.

@@ -29,7 +29,7 @@ public struct FileVersionKeeping: Hashable, Sendable {
 
   /// A completed step of the keeping.
   public enum Event: Sendable {
-    /// Every file has a version of what it has now, but for those that failed; the changes from now on follow.
+    /// Every file has a version of its present contents, except those that failed; the changes from now on follow.
     case ready
     /// The present contents of a file were kept.
     case kept(URL, FileVersion)
@@ -40,7 +40,7 @@ public struct FileVersionKeeping: Hashable, Sendable {
 }
 
 extension FileVersions {
-  /// Keeps what every file below a directory has, and from then on what it has after each change, by any program.
+  /// Keeps the contents of every file below a directory, and again after each change, by any program.
   ///
   /// So there's always a version from before the last change, also if the program that makes it doesn't coordinate: `sed -i`, `git
   /// checkout`, a script. Presenters aren't asked to save. A file whose newest version has the same contents isn't kept again. Files
@@ -181,7 +181,7 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
 }
 
 extension VersionKeeper {
-  /// Keeps what a file has, unless its newest version has the same; notes that it's gone if it is.
+  /// Keeps the contents of a file, unless its newest version has the same; notes that it's gone if it is.
   func keepIfChanged(_ path: SystemPath, _ url: URL) throws -> FileVersion? {
     try coordinator.blocking.read(url, options: .withoutChanges) { access in
       let isOld = try withStore(at: [path]) { store in

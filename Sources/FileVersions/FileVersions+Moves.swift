@@ -38,7 +38,7 @@ extension FileVersions {
     }
   }
 
-  /// The SHA-256 of what a file has now, as 64 hexadecimal digits; of a package, of the list of its members.
+  /// The SHA-256 of a file's present contents, as 64 hexadecimal digits; of a package, of the list of its members.
   ///
   /// Presenters save first.
   ///

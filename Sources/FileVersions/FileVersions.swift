@@ -60,7 +60,7 @@ public struct FileVersions: Sendable {
     try await offload { versions throws(FileVersionError) in try versions.currentVersion(of: url) }
   }
 
-  /// The versions that are kept of a file, newest first; not what it has now.
+  /// The versions that are kept of a file, newest first, without the current one.
   ///
   /// - Parameter url: The file.
   /// - Returns: The versions; `nil` when nothing is there.
@@ -120,7 +120,7 @@ public struct FileVersions: Sendable {
   ///
   /// - Parameter version: A version that's kept.
   /// - Throws: ``FileVersionError`` with code `.damagedVersion` and the first file that has changed, `.versionIsGone`, or `.isCurrent` for
-  ///   what the file has now.
+  ///   the current version.
   /// - Complexity: O(bytes).
   public func verify(_ version: FileVersion) async throws(FileVersionError) {
     try await offload { versions throws(FileVersionError) in try versions.verify(version) }
@@ -191,7 +191,7 @@ public struct FileVersions: Sendable {
   /// - Parameters:
   ///   - version: A version that's kept.
   ///   - url: The file that it's of.
-  /// - Throws: ``FileVersionError`` with code `.isCurrent` for what the file has now, or `.versionIsGone`.
+  /// - Throws: ``FileVersionError`` with code `.isCurrent` for the current version, or `.versionIsGone`.
   /// - Note: Rule CV-15.
   public func remove(_ version: FileVersion, of url: URL) async throws(FileVersionError) {
     try await offload { versions throws(FileVersionError) in try versions.remove(version, of: url) }
@@ -260,7 +260,7 @@ public struct FileVersions: Sendable {
   ///   - version: A version that's kept.
   ///   - url: The file that it's of.
   /// - Returns: The version as it is now.
-  /// - Throws: ``FileVersionError`` with code `.isCurrent` for what the file has now, or `.versionIsGone`.
+  /// - Throws: ``FileVersionError`` with code `.isCurrent` for the current version, or `.versionIsGone`.
   /// - Note: Rule CV-14.
   @discardableResult
   public func markDiscardable(_ version: FileVersion, of url: URL) async throws(FileVersionError) -> FileVersion {

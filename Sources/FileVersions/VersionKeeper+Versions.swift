@@ -164,7 +164,7 @@ extension VersionKeeper {
     }
   }
 
-  /// Keeps what a file has while it's replaced, if it's there; at no moment neither the file nor the store has it.
+  /// Keeps the contents of a file while it's replaced, if it's there; at each moment the file or the store has them.
   func keep(_ access: borrowing FileAccess, while replace: (SystemPath) throws -> Void) throws {
     let path = access.canonicalPath
     guard try status(of: path)?.kind == .regular else { return try replace(path) }

@@ -16,7 +16,7 @@ struct ConflictCopy: Hashable, Sendable {
 /// | none of the files that it may be a copy of | is a file like any other |
 /// | a file, and the copy is a directory, or the reverse | likewise |
 /// | anything, and the copy is a symbolic link or a special file | likewise |
-/// | the same file by another hard link | likewise: it has what the file has, always |
+/// | the same file by another hard link | likewise: its contents are always those of the file |
 /// | several files of which it may be a copy, as copies have copies | is one of that which isn't a copy itself |
 struct ConflictCopyFinder: Sendable {
   let engines: [ConflictCopyEngine]
