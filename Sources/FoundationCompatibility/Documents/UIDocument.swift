@@ -153,7 +153,8 @@
     /// - Parameters:
     ///   - contents: `Data` of a file, or a ``FileWrapper`` of a directory.
     ///   - typeName: The ``fileType``.
-    /// - Throws: Any error, if the contents make no sense: the document isn't opened then, or keeps what it had.
+    /// - Throws: Any error, if the contents make no sense: the document isn't opened then, or keeps its former
+    ///   contents.
     open func load(fromContents contents: Any, ofType typeName: String?) throws {}
 
     /// Returns what is to be saved: a snapshot, because it's written while editing goes on.
@@ -230,7 +231,7 @@
     ///
     /// - Parameters:
     ///   - url: Where: the file, or another place, where the document is from then on.
-    ///   - saveOperation: To make a new file, which opens the document too; or to replace what the file has.
+    ///   - saveOperation: To make a new file, which opens the document too; or to replace the contents of the file.
     ///   - completionHandler: Gets whether it was saved.
     open func save(to url: URL, for saveOperation: SaveOperation, completionHandler: ((Bool) -> Void)? = nil) {
       begin(.save, completionHandler, async: { await $0.save(to: url, for: saveOperation) }) {
@@ -244,7 +245,7 @@
     ///
     /// - Parameters:
     ///   - url: Where.
-    ///   - saveOperation: To make a new file, or to replace what it has.
+    ///   - saveOperation: To make a new file, or to replace its contents.
     /// - Returns: Whether it was saved.
     @discardableResult open func save(to url: URL, for saveOperation: SaveOperation) async -> Bool {
       await end(.save) { $0.save(to: url, for: saveOperation, completionHandler: $1) }

@@ -6,7 +6,7 @@
   ///
   /// Foundation's class of this name can't be made on Linux. This one takes its place in expressions everywhere, and in types in files that
   /// import this module and not Foundation. An object never changes, and may be evaluated by any number of threads, unless a block in it
-  /// mustn't.
+  /// forbids that.
   open class NSExpression: NSObject, NSSecureCoding, NSCopying {
     /// The kinds of expressions; the raw values are Apple's.
     public enum ExpressionType: UInt, Sendable {

@@ -5,8 +5,9 @@
   /// Records what undoes the changes of a program, in groups, and what does them again.
   ///
   /// Apple's class in Swift: a program registers a handler for each change, and the groups of handlers are the user's steps. The
-  /// handlers that are registered during an undo become the redo. A group without a handler is dropped, so that no step does nothing.
-  /// The target of a handler is held weakly: when it's gone, its handlers are skipped, and steps that have no other aren't offered.
+  /// handlers that are registered during an undo become the redo. A group without a handler is dropped, so that each step has an
+  /// effect. The target of a handler is held weakly: when it's gone, its handlers are skipped, and steps that have no other aren't
+  /// offered.
   ///
   /// **Automatic groups.** While ``groupsByEvent`` is true, the first registration opens a group, and so does setting an action's name or
   /// value before it. The group is closed at the end of the turn: by a block in the queue of the main thread. No run loop is needed; a

@@ -83,7 +83,7 @@
 
     /// Removes the version.
     ///
-    /// - Throws: A `CocoaError`: also for what the file has now, where Apple's raises an exception (CV-15).
+    /// - Throws: A `CocoaError`: also for the current version, where Apple's raises an exception (CV-15).
     public func remove() throws {
       guard let version else { throw CocoaError.error(.fileNoSuchFile, url: url) }
       do {
@@ -91,7 +91,7 @@
       } catch { throw error.foundationError(at: item, isReading: false) }
     }
 
-    /// Removes all versions of a file but what it has now.
+    /// Removes all versions of a file but the current one.
     ///
     /// - Parameter url: The file.
     /// - Throws: A `CocoaError` (CV-16).

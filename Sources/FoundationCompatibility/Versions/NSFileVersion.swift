@@ -78,7 +78,7 @@
 
     /// Whether it may be removed at any time to get space.
     ///
-    /// Can only be set to `true`, and not for what the file has now; anything else is reported as misuse and changes nothing (CV-14).
+    /// Can only be set to `true`, and not for the current version; anything else is reported as misuse and changes nothing (CV-14).
     open var isDiscardable: Bool {
       get { version?.isDiscardable ?? false }
       set { discard(newValue) }
@@ -115,7 +115,7 @@
         .map { NSFileVersion($0, of: url) }
     }
 
-    /// The versions that are kept of a file, newest first: not what it has now.
+    /// The versions that are kept of a file, newest first, without the current one.
     ///
     /// - Parameter url: The file.
     /// - Returns: The versions; `nil` when nothing is there (CV-02, CV-03).
