@@ -8,7 +8,7 @@
 /// and labels.
 ///
 /// Groups nest while they are open. A closed outermost group is one step of the user; its inner groups don't matter any more.
-/// A group without an action is dropped when it's closed, so that no step does nothing.
+/// A group without an action is dropped when it's closed, so that each step has an effect.
 ///
 /// Actions of open groups are one list, and groups are ranges of it. So neither recursion nor memory grows with the depth of
 /// nesting except by one record for each open group.
