@@ -209,7 +209,8 @@ extension VersionStore {
 }
 
 extension VersionStore {
-  /// Keeps what a file has while another file takes its place: the old one becomes the version, without being copied.
+  /// Keeps the contents of a file while another file takes its place: the old one becomes the version, without being
+  /// copied.
   ///
   /// - Parameters:
   ///   - path: The file, as a canonical path.

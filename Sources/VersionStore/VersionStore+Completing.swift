@@ -42,7 +42,8 @@ extension VersionStore {
 
   /// Ends a move into the store that a crash has cut off, any time later.
   ///
-  /// The source may have been changed, or be another file with the same number: only what the version has is removed.
+  /// The source may have been changed, or be another file with the same number: only contents that the version has are
+  /// removed.
   func recoverMove(
     of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
   ) throws(VersionStoreError) {

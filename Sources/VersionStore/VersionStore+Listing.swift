@@ -6,7 +6,7 @@ package import SystemInterface
 // `change`, removes the cache before. Nothing is lost with it.
 
 extension VersionStore {
-  /// The versions of an item, oldest first, but for those whose records aren't what they were.
+  /// The versions of an item whose records are intact, oldest first.
   ///
   /// A byte of a record that has changed since it got into the cache isn't noticed here, but by ``listing(of:)``.
   ///
@@ -38,8 +38,7 @@ extension VersionStore {
     return (versions, damaged + missing)
   }
 
-  /// Whether a version is there without its record: one that was removed meanwhile isn't, and neither is one that was never
-  /// completed.
+  /// Whether a version lacks its record; not so if it was removed meanwhile, or was never completed.
   private func isMissing(_ record: SystemPath) throws(VersionStoreError) -> Bool {
     let version = record.parent
     if try status(of: version) == nil { return false }
