@@ -191,8 +191,8 @@ private struct Contention {
   /// Spins, then yields, until it looks as if it may be granted, or the time is over.
   ///
   /// - Parameters:
-  ///   - host: The host whose clock it reads, in place: a copy of that would count references, which threads that meet here have
-  ///     in common.
+  ///   - host: The host whose clock it reads, in place: a copy of the clock would count references, and threads that meet here
+  ///     share that count.
   ///   - mayClaim: Looks whether it may be granted.
   mutating func wait(at host: ArbiterHost, until mayClaim: () -> Bool) {
     while true {

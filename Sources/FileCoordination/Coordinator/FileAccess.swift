@@ -121,8 +121,8 @@ public struct FileAccess: ~Copyable, Sendable {
 
   /// A number that's larger than that of every earlier grant of the item.
   ///
-  /// A store, such as a server, can keep it with the data that is written under it, and refuse data with a smaller one
-  /// later: such data comes from a process that was stopped for so long that it lost its access without noticing.
+  /// A server can store it with data, and later refuse data with a smaller one. Such data comes from a process that
+  /// lost its access without noticing, because it was stopped for too long.
   ///
   /// - Complexity: O(1) if the access was granted by the service; else the service is first notified of the access.
   public var fencingToken: FileFencingToken {

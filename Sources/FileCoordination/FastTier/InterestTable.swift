@@ -40,8 +40,8 @@ package struct InterestCounts: Hashable, Sendable {
 /// where it is, and so do the keys on the way to it: one without interest is taken away only when nothing comes behind
 /// it. The others vanish when the table is rebuilt elsewhere and the pointer to it is replaced. A claimant loads that
 /// pointer after it has shown its claim, so that a rebuild is like any other change: before the look, or before the
-/// raising that will find the claim. A table that was replaced is freed when every claim, and every look of one that
-/// waits, that was shown at that time is over.
+/// raising that will find the claim. A replaced table is freed when all claims that were shown at that time have ended,
+/// and so have all looks of waiting claims.
 ///
 /// | words | written by | read by |
 /// | --- | --- | --- |

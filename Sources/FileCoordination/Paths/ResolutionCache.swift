@@ -5,12 +5,12 @@ internal import SystemInterface
 
 /// Where URLs lead, remembered as long as nothing on their way has changed.
 ///
-/// The rule: ``item(for:followingLastLink:)`` gives what a full resolution at the time of the call would give. A
-/// directory, a link or a gap on the way that was changed by a system call which returned before this call began is
-/// seen: inotify(7) queues a change before the system call that makes it returns, and each call checks whether the
-/// queue is empty. With a `checkInterval` above zero a call may leave out that check when the last one is younger, so
-/// that a change by a stranger is seen at the latest that much later. Moves through the library are seen at once in
-/// both cases, see ``noteMove(from:to:)``.
+/// The rule: ``item(for:followingLastLink:)`` gives what a full resolution at the time of the call would give. A change
+/// of a directory, a link or a gap on the way is seen if its system call returned before this call began: inotify(7)
+/// queues a change before the system call that makes it returns, and each call checks whether the queue is empty. With
+/// a `checkInterval` above zero a call may leave out that check when the last one is younger, so that an uncoordinated
+/// change is seen at the latest that much later. Moves through the library are seen at once in both cases, see
+/// ``noteMove(from:to:)``.
 ///
 /// Changes that aren't seen at once, or not at all:
 /// - File systems mounted or unmounted over a directory on the way: at the latest after ``Limits/mountCheckInterval`` and a tick.
