@@ -67,7 +67,7 @@ public actor FileDocument<Contents: Sendable> {
 
   /// Where the document's methods run: on the actor that it was made in.
   ///
-  /// It's that of an actor that the document keeps alive, which is what `unsafe` is about.
+  /// The executor is `unsafe` because it doesn't keep its actor alive; the document does.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe home.unownedExecutor }
 
   /// Creates a closed document.

@@ -9,8 +9,8 @@ struct JournalOrphan: Sendable {
 
 /// The journals in a directory.
 ///
-/// Journals of processes that live are recognized by their locks, which aren't even tried for a moment unless a journal is about the file,
-/// or too old: another process that looks at the same time would take it for one that's alive.
+/// Journals of living processes are recognized by their locks. A lock is tried only if its journal is about the file, or too old: if
+/// another process tried the same lock at that moment, it would take the owner of the journal for alive.
 struct JournalDirectory: Sendable {
   let directory: SystemPath
   let files: any FileSystem
