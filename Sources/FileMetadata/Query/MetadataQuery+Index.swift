@@ -6,10 +6,10 @@ extension MetadataQuery {
   ///
   /// For a job that runs now and then, and for programs that need certainty. Changes meanwhile aren't taken for errors:
   /// a path that differs is checked again until the file system has given the same answer before and after everything
-  /// was taken in, and once more after a second: the kernel reports a call when it ends, and shows its effect before.
-  /// It's the index that's audited, of all files in the scopes and not of results alone. Nothing is repaired:
-  /// ``stop()`` and ``start()`` read everything anew, if no other query follows the same scopes. The possible errors
-  /// are the changes that ``MetadataQuery`` doesn't see at once.
+  /// was taken in. It's checked once more after a second, because the kernel shows the effect of a call before it
+  /// reports the call. It's the index that's audited, of all files in the scopes and not of results alone. Nothing is
+  /// repaired: ``stop()`` and ``start()`` read everything anew, if no other query follows the same scopes. The possible
+  /// errors are the changes that ``MetadataQuery`` doesn't see at once.
   ///
   /// The walk takes a thread and reads one directory at a time. Cancelling the task ends it between two steps.
   ///

@@ -1,8 +1,8 @@
 /// The changes that turn an old list into a new one, exactly.
 ///
-/// Positions of removed elements, or of those that moved away, are those in the old list, positions of added ones, or
-/// of those that moved there, those in the new one, as table views need them: take out first, put in then, in the order
-/// of their positions.
+/// Removed elements, and those that moved away, have positions in the old list. Added elements, and those that moved
+/// there, have positions in the new one. Table views need exactly these: first take out, then put in, in the order of
+/// the positions.
 package struct ListDifference<Element: Sendable>: Sendable {
   /// An element and its position.
   package struct PositionedElement: Sendable {
