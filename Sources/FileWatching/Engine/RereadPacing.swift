@@ -2,8 +2,8 @@ package import SystemInterface
 
 /// When everything is read again because events were lost.
 ///
-/// The first time is at once. Where events are lost again soon after, because more is changed than can be read, reading
-/// everything over and over would make that worse: then it waits for as long as the last reading took, twice as long
+/// The first time is at once. If events are lost again soon after, more is changed than can be read, and reading
+/// everything over and over would make that worse. Then the pause is as long as the last reading took, twice as long
 /// the next time, and so on. A caller that waits for the current state isn't held up by that.
 package struct RereadPacing: Sendable {
   /// When to read, if that has to wait.

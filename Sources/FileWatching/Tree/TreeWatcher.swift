@@ -11,10 +11,10 @@ public import SystemInterface
 /// }
 /// ```
 ///
-/// Each update is an exact difference of the present state and the reported one: directories are watched before they're
-/// read, the halves of a rename are put together, a directory that's moved is reported as that, and everything is read
-/// again and compared when the kernel has lost events. Directories that can't be watched are polled, which ``health``
-/// shows. Symbolic links aren't followed, unless ``ScopeOptions/followsSymbolicLinks`` says so.
+/// Each update is an exact difference of the present state and the reported one. Directories are watched before they're
+/// read, the halves of a rename are joined, and a moved directory is reported as moved. When the kernel has lost
+/// events, everything is read again and compared. Directories that can't be watched are polled, which ``health`` shows.
+/// Symbolic links aren't followed, unless ``ScopeOptions/followsSymbolicLinks`` says so.
 ///
 /// Not seen at once are changes through hard links outside of the trees, stores through mmap(2) before the file is
 /// closed, and changes by other machines on network file systems.
@@ -157,9 +157,9 @@ extension TreeWatcher {
   ///
   /// For a job that runs now and then, and for programs that need certainty. Changes meanwhile aren't taken for errors:
   /// a path that differs is checked again until the file system has given the same answer before and after everything
-  /// was taken in, and once more after a second: the kernel reports a call when it ends, and shows its effect before.
-  /// Nothing is repaired, and nothing is reported by it. The possible errors are the changes that ``TreeWatcher``
-  /// doesn't see at once.
+  /// was taken in. It's checked once more after a second, because the kernel shows the effect of a call before it
+  /// reports the call. Nothing is repaired, and nothing is reported by it. The possible errors are the changes that
+  /// ``TreeWatcher`` doesn't see at once.
   ///
   /// The walk takes a thread and reads one directory at a time. Cancelling the task ends it between two steps.
   ///

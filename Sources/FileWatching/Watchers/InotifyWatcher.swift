@@ -5,10 +5,10 @@ public import SystemInterface
 /// It doesn't see stores through mmap(2) before the file is closed, changes through another hard link unless the file
 /// itself is watched, or changes by other machines on network file systems.
 ///
-/// fanotify(7) offers a process without privileges marks of single directories. They miss changes in a new directory
-/// before it's marked as inotify's watches do, cost 1.3 times as much each with the handle that their events name the
-/// directory by, and watched programs no less (`benchmarks --filter query/watches`), for renames that come as one
-/// event. So there's no such backend.
+/// fanotify(7) offers a process without privileges marks of single directories. Their gain is that a rename is one
+/// event. Like inotify's watches, they miss changes in a new directory before it's marked. Each costs 1.3 times as
+/// much, with the handle by which events name the directory, and watched programs aren't faster (`benchmarks --filter
+/// query/watches`). So there's no such backend.
 public final class InotifyWatcher: FileWatcher {
   private let subscription: InotifySubscription
 
