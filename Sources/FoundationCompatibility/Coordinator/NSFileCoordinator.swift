@@ -184,11 +184,11 @@
     /// Asks the presenters of many items, and of everything inside them, in advance, and then runs `batchAccessor`.
     ///
     /// Grants nothing: every item still needs an access of its own inside. Blocks until the completion handler was
-    /// called. One that's dropped without having been called ends the wait with an error, and so does ``cancel()``. One
-    /// that's kept and not called after `batchAccessor` returned is reported to the ``setMisuseHandler(_:)`` after as
-    /// long as presenters may take to answer, and ends the wait with an error after as long as accesses may wait for
-    /// others: five minutes, unless ``deadlines`` say otherwise. Preparations that last longer need longer ones. The
-    /// end of the wait doesn't end the preparation (C-135…C-141).
+    /// called. One that's dropped without having been called ends the wait with an error, and so does ``cancel()``. If
+    /// the handler is kept and not called after `batchAccessor` returned, that's reported to the
+    /// ``setMisuseHandler(_:)`` after the deadline for answers. After the deadline for other accesses the wait ends
+    /// with an error: after five minutes, unless ``deadlines`` say otherwise. Preparations that last longer need longer
+    /// ones. The end of the wait doesn't end the preparation (C-135…C-141).
     ///
     /// - Parameters:
     ///   - readingURLs: Items to be read.

@@ -6,7 +6,7 @@
   /// A file, a directory with all that's in it, or a symbolic link, in memory or on disk.
   ///
   /// Apple's class, on packages of this library. A wrapper of something on disk reads names and contents when they're asked for, through
-  /// the directory that was opened: if another package takes its place meanwhile, what wasn't read is `nil`, unless the new package has
+  /// the directory that was opened: if another package takes its place meanwhile, unread contents are `nil`, unless the new package has
   /// the very same file. Contents that were asked for stay in memory. With ``ReadingOptions/immediate`` all of it is read at once.
   ///
   /// **Names.** The children of a directory have different keys, which are their names on disk. The first child with a preferred name
@@ -290,9 +290,8 @@
     /// - Parameters:
     ///   - url: The place, a file URL.
     ///   - options: How it's written.
-    ///   - originalContentsURL: The package of before, if files that haven't changed since they were read or written may share their
-    ///     blocks with it, or be other names of its files, so that what is written to one in place is seen in the other; `nil`
-    ///     for files of their own.
+    ///   - originalContentsURL: The former package, if unchanged files may share their blocks with it, or be other names of its
+    ///     files; a write in place to one such name changes both. `nil` for files of their own.
     /// - Throws: `CocoaError`, such as `.fileWriteFileExists`; its underlying error says more. Nothing has changed then, unless that says
     ///   that the change is in place.
     open func write(to url: URL, options: WritingOptions = [], originalContentsURL: URL?) throws {
