@@ -71,10 +71,10 @@ extension FileSystem {
 
   /// Saves a file safely, like ``replaceContents(of:with:permission:)``, but only over the very file that the caller has read.
   ///
-  /// The new file and the old one change places in one step, and what comes out is looked at: if it's another file, or was written
-  /// since, it goes back. So a file that was moved or removed isn't made again, and no contents are overwritten that nobody has seen,
-  /// except for those that a program writes within one tick of the file system's clock without a change of the size. File
-  /// systems that can't exchange names compare right before the replacement.
+  /// The new file and the old one change places in one step, and the file that comes out is inspected: if it's another file, or was
+  /// written since, it goes back. So a file that was moved or removed isn't made again, and unread contents aren't overwritten. The
+  /// exception is a write within one tick of the file system's clock that doesn't change the size. File systems that can't exchange
+  /// names compare right before the replacement.
   ///
   /// - Parameters:
   ///   - path: The file, as a canonical path.
