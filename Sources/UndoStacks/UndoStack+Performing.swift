@@ -107,8 +107,8 @@ extension UndoStack {
 
   /// Alters the label of all open groups; if none is open, of the user's next undo.
   ///
-  /// While an undo or redo is performed, the label is that of the group that reverses it, which otherwise gets the label of
-  /// the group that's performed.
+  /// While an undo or redo is performed, this alters the label of the group that reverses it. Unaltered, that group has the
+  /// label of the performed one.
   ///
   /// - Parameter change: Gets the label and alters it.
   public mutating func updateLabel(_ change: (inout Label?) -> Void) {

@@ -104,7 +104,7 @@ extension UndoStack {
     let direction: Direction
     /// The actions still to be performed, the next one last.
     var remaining: [Action]
-    /// The label of the group that's performed, which is also that of the group that reverses it.
+    /// The label of the performed group, and of the group that reverses it.
     let label: Label?
     let isDiscardable: Bool
     /// The group that reverses it, and what is open in that.

@@ -1,6 +1,6 @@
 // Public for the other targets of this package alone, which get specialized code for it; no product offers it.
 
-/// The actions that undo what was done, and those that do it again, in groups: a value that decides and never acts.
+/// Actions that undo changes, and those that redo them, in groups: a value that decides and never acts.
 ///
 /// A runner registers actions, takes them out with ``beginUndo()`` and ``nextAction()``, carries them out, and calls
 /// ``endPerforming()``. The actions that it registers in between become the group that reverses the performance: of redo
