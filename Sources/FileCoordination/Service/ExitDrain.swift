@@ -22,7 +22,7 @@ enum ExitDrain {
   private static func run() {
     if HostProcess.processIdentifier != process { return }
     for link in links.withLock({ $0 }).compactMap(\.link) {
-      link.flush()
+      link.writeFrames()
       link.stopService()
     }
   }

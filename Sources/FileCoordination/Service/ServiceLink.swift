@@ -43,6 +43,14 @@ final class ServiceLink: ServiceTransport {
   /// Names this process's meeting with the domain; also in the name of its session file.
   let session = UInt64.random(in: 1 ... .max)
   let state = Guarded(State())
+  /// Frames were put into the outbox, and no thread has begun to write them since.
+  ///
+  /// So the reading thread doesn't wait for the lock while a presenter's thread writes its answer.
+  private let hasUnwrittenFrames = Atomic(false)
+  /// The reading thread has to examine whether it can go on writing.
+  private let mayBeStalled = Atomic(false)
+  /// Set before the phase.
+  private let hasEnded = Atomic(false)
   let clock: DomainClock
   /// Ends the reading thread's pause.
   private let pauseEnd = Guarded<ThreadEvent?>(nil)
@@ -78,6 +86,7 @@ final class ServiceLink: ServiceTransport {
 
   /// Ends the connection for good, and the service if this process hosts it.
   func end() {
+    hasEnded.store(true, ordering: .releasing)
     let phase = state.withLock { exchange(&$0.phase, with: .ended) }
     if case .connected(let stream) = phase { stream.shutdown() }
     pauseEnd.withLock { $0 }?.signal()
@@ -96,12 +105,7 @@ final class ServiceLink: ServiceTransport {
 
   private func wake() { turn.withLock { $0 }?.wakeReader() }
 
-  var isEnded: Bool {
-    state.withLock { state in
-      if case .ended = state.phase { return true }
-      return false
-    }
-  }
+  var isEnded: Bool { hasEnded.load(ordering: .acquiring) }
 }
 
 // MARK: - Sending
@@ -110,7 +114,9 @@ extension ServiceLink {
   func send(_ frame: ClientFrame) {
     state.withLock { state in
       // Otherwise the connection has broken, and the client is about to hear of that.
-      if case .connected = state.phase { Self.append(frame, to: &state.outbox) }
+      guard case .connected = state.phase else { return }
+      Self.append(frame, to: &state.outbox)
+      hasUnwrittenFrames.store(true, ordering: .releasing)
     }
   }
 
@@ -126,16 +132,28 @@ extension ServiceLink {
   ///
   /// - Returns: The stream, and whether the service still doesn't read fast enough; `nil` if it did all the time.
   func writeAgain() -> (LocalStream, Bool)? {
-    state.withLock { state in
-      guard state.isStalled, case .connected(let stream) = state.phase else { return nil }
+    guard mayBeStalled.load(ordering: .acquiring) else { return nil }
+    return state.withLock { state in
+      guard state.isStalled, case .connected(let stream) = state.phase else {
+        mayBeStalled.store(false, ordering: .relaxed)
+        return nil
+      }
       return (stream, Self.write(&state))
     }
   }
 
+  /// Writes the frames that no other thread is about to write.
   func flush() {
+    if hasUnwrittenFrames.exchange(false, ordering: .acquiring) { writeFrames() }
+  }
+
+  /// Writes what is in the outbox, also if another thread has begun to.
+  func writeFrames() {
     let isStalled = state.withLock { state -> Bool in
       if state.isStalled || state.outbox.isEmpty { return false }
-      return Self.write(&state)
+      let isStalled = Self.write(&state)
+      if isStalled { mayBeStalled.store(true, ordering: .relaxed) }
+      return isStalled
     }
     // The reading thread goes on when the service has read.
     if isStalled { wake() }
