@@ -86,6 +86,13 @@ public struct VersionStorage: Sendable {
     return try [dataHome().appending(SystemPath(name))] + own
   }
 
+  /// The directory in the data home, whatever volume a file is on; if `making`, it's made, and nobody else can use it.
+  package static func homeDirectory(named name: String, making: Bool) throws(SystemError) -> SystemPath {
+    let home = try dataHome()
+    if making { return try privateDirectory(home, name, HostUser.effectiveUserID) }
+    return home.appending(SystemPath(name))
+  }
+
   /// A directory that only the user may use, on the volume of a file; the rule is that of the type.
   ///
   /// - Parameters:
@@ -143,7 +150,7 @@ public struct VersionStorage: Sendable {
     guard let home = HostEnvironment.value(of: "HOME").map({ SystemPath($0) }), home.isAbsolute else {
       throw SystemError(
         call: "getenv(3)", errno: SystemError.Number.noSuchFileOrDirectory.rawValue,
-        advice: "Neither XDG_DATA_HOME nor HOME says where versions can be kept. Set one of them to an absolute path.")
+        advice: "Neither XDG_DATA_HOME nor HOME is an absolute path, so nothing can be kept. Set one of them.")
     }
     let directory = home.appending(".local/share")
     try ensureDirectory(directory)

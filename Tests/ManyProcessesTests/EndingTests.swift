@@ -31,6 +31,10 @@ struct EndingTests {
       return worker
     }
 
+    var journalNames: [String] {
+      get throws { try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "journals").path) }
+    }
+
     var text: String { get throws { try String(contentsOf: file, encoding: .utf8) } }
 
     /// The recoveries that are offered to the next program that opens the file.
@@ -59,7 +63,22 @@ struct EndingTests {
       worker.send(signal)
       #expect(worker.status == 128 + signal)
       #expect(try scene.text == "old and typed")
+      // Else it would be offered when another program has written the file.
+      #expect(try scene.journalNames == [])
       #expect(try await scene.recovered() == [])
+    }
+  }
+
+  @Test(
+    "CD-67: Signals that come at once, as at the end of a session and of a terminal, don't keep documents from being saved"
+  )
+  func together() async throws {
+    try await withScene { scene in
+      let worker = try scene.start()
+      for signal in [SIGTERM, SIGHUP, SIGTERM, SIGHUP] { worker.send(signal) }
+      let status = worker.status
+      #expect(status == 128 + SIGTERM || status == 128 + SIGHUP)
+      #expect(try scene.text == "old and typed")
     }
   }
 
@@ -121,7 +140,14 @@ struct EndingTests {
         try await scene.domain.waitUntil {
           $0.accesses.contains { !$0.isGranted && $0.party.label.contains("note.txt") }
         }
-        worker.send(SIGHUP)
+        // Those of the first second are the same request.
+        let asking = Task {
+          while !Task.isCancelled {
+            worker.send(SIGHUP)
+            try await Task.sleep(for: .milliseconds(50))
+          }
+        }
+        defer { asking.cancel() }
         #expect(worker.status == 128 + SIGHUP)
       }
     }

@@ -25,13 +25,14 @@ internal import SystemInterface
 /// | --- | --- |
 /// | that of the data home | `$XDG_DATA_HOME/file-journals`, which is `~/.local/share/file-journals` unless the variable is set |
 /// | another one | `.file-journals-UID` at its top |
-/// | another one whose top can't be written, or where somebody else has that name | that of the data home |
+/// | another one that's full or whose top can't be written, or where somebody else has that name | that of the data home |
 ///
 /// - Note: Rules CD-60 to CD-65.
 public struct CrashJournal: Sendable {
   enum Place: Sendable {
     case standard
-    case directory(SystemPath)
+    /// The others are for journals that the first one has no room for.
+    case directories([SystemPath])
   }
 
   let place: Place
@@ -41,7 +42,7 @@ public struct CrashJournal: Sendable {
   public var delay = Duration.seconds(1)
   /// How long journals are kept for which nobody comes.
   ///
-  /// Older ones are removed when a document with a journal is opened, of whatever file they are.
+  /// Older ones are removed when a document of another file is opened that has a journal. Those of its own file are offered.
   public var orphanAge = Duration.seconds(90 * 86_400)
   /// In nanoseconds since 1970.
   package var time: @Sendable () -> Int64 = { Int64(Date.now.timeIntervalSince1970 * 1e9) }
@@ -57,20 +58,70 @@ public struct CrashJournal: Sendable {
   public static func directory(_ url: URL) -> CrashJournal {
     let path = SystemPath(url.path(percentEncoded: false))
     // The URL of a directory ends in a slash, which isn't part of its path.
-    return CrashJournal(place: .directory(path.parent.appending(path.lastComponent)))
+    return CrashJournal(place: .directories([path.parent.appending(path.lastComponent)]))
+  }
+
+  /// For tests: as if the first directory were on the volume of the file, and the second one in the data home.
+  static func directories(_ first: SystemPath, _ second: SystemPath) -> CrashJournal {
+    CrashJournal(place: .directories([first, second]))
   }
 
   private init(place: Place) { self.place = place }
 
   private static let name = "file-journals"
 
-  /// The directory for journals of a file; if `making`, it's made, and nobody else can use it.
-  func directory(for path: SystemPath, making: Bool) throws(SystemError) -> SystemPath {
+  /// The directories in which journals of a file may be that processes have left behind.
+  func directories(for path: SystemPath) throws(SystemError) -> [SystemPath] {
     switch place {
-    case .standard: return try VersionStorage.standardDirectory(named: Self.name, for: path, making: making)
-    case .directory(let directory):
-      if making { try RuntimeDirectory.makePrivate(directory, owners: [HostUser.effectiveUserID]) }
-      return directory
+    case .directories(let directories): return directories
+    case .standard:
+      let first = try VersionStorage.standardDirectory(named: Self.name, for: path, making: false)
+      let home = try VersionStorage.homeDirectory(named: Self.name, making: false)
+      if first == home { return [home] }
+      // Another user's, or a link: nothing of ours is there.
+      let status = try? HostFileSystem().statusIfPresent(of: first)
+      let isOwn = status?.kind == .directory && status?.owner == HostUser.effectiveUserID
+      return isOwn ? [first, home] : [home]
     }
+  }
+
+  /// Writes a journal of a file in the directory of its volume or, if that has no room for it, in the next one.
+  ///
+  /// - Parameters:
+  ///   - path: The file, as a canonical path.
+  ///   - write: Writes it in a directory that's there, and that nobody else can use.
+  /// - Throws: The error of the first directory.
+  func write(
+    for path: SystemPath, _ write: (SystemPath) throws(SystemError) -> Void
+  ) throws(SystemError) {
+    do throws(SystemError) { try write(try firstDirectory(for: path)) } catch {
+      guard error.isOne(of: .noSpace, .quotaExceeded, .readOnlyFileSystem) else { throw error }
+      do throws(SystemError) {
+        guard let other = try nextDirectory(for: path) else { throw error }
+        try write(other)
+      } catch _ { throw error }
+    }
+  }
+
+  private func firstDirectory(for path: SystemPath) throws(SystemError) -> SystemPath {
+    switch place {
+    case .standard: return try VersionStorage.standardDirectory(named: Self.name, for: path, making: true)
+    case .directories(let directories): return try made(directories[0])
+    }
+  }
+
+  private func nextDirectory(for path: SystemPath) throws(SystemError) -> SystemPath? {
+    switch place {
+    case .standard:
+      let first = try VersionStorage.standardDirectory(named: Self.name, for: path, making: false)
+      let home = try VersionStorage.homeDirectory(named: Self.name, making: true)
+      return first == home ? nil : home
+    case .directories(let directories): return try directories.dropFirst().first.map(made)
+    }
+  }
+
+  private func made(_ directory: SystemPath) throws(SystemError) -> SystemPath {
+    try RuntimeDirectory.makePrivate(directory, owners: [HostUser.effectiveUserID])
+    return directory
   }
 }

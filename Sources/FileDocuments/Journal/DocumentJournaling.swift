@@ -96,22 +96,32 @@ struct JournalWork<Contents: Sendable>: Sendable {
     }
   }
 
-  /// Takes the journals that other processes have left behind.
+  /// Takes the journals that other processes have left behind, as far as they can be read.
   @concurrent
-  func takeOrphans() async throws(DocumentError) -> [(orphan: JournalOrphan, contents: Contents?)] {
-    let path = try path()
-    let (seconds, attoseconds) = journal.orphanAge.components
-    let oldest = journal.time() - (seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
-    do throws(SystemError) {
-      let orphans = try await Offload.run { () throws(SystemError) in
-        try JournalDirectory(directory: try journal.directory(for: path, making: false), files: files)
-          .takeOrphans(of: path, notBefore: oldest)
-      }
-      return orphans.map { orphan in (orphan, try? format.contents(of: Data(orphan.record.contents))) }
-    } catch {
-      throw DocumentError(
+  func takeOrphans() async -> (found: [(orphan: JournalOrphan, contents: Contents?)], error: DocumentError?) {
+    func unread(_ error: any Error) -> DocumentError {
+      DocumentError(
         .journalNotRead, "The crash journals of other processes couldn't be read: \(error)", underlyingError: error)
     }
+    let (path, directories): (SystemPath, [SystemPath])
+    do {
+      path = try self.path()
+      directories = try journal.directories(for: path)
+    } catch { return ([], unread(error)) }
+    let (seconds, attoseconds) = journal.orphanAge.components
+    let oldest = journal.time() - (seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    var (orphans, firstError): ([JournalOrphan], DocumentError?) = ([], nil)
+    for directory in directories {
+      do throws(SystemError) {
+        let found = try await Offload.run { () throws(SystemError) in
+          try JournalDirectory(directory: directory, files: files).takeOrphans(of: path, notBefore: oldest)
+        }
+        orphans += found.orphans
+        firstError = firstError ?? found.error.map(unread)
+      } catch { firstError = firstError ?? unread(error) }
+    }
+    orphans.sort { $0.record.header.time < $1.record.header.time }
+    return (orphans.map { orphan in (orphan, try? format.contents(of: Data(orphan.record.contents))) }, firstError)
   }
 
   /// Keeps the contents of a document as a version of its file.

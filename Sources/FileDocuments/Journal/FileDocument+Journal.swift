@@ -9,8 +9,9 @@ extension FileDocument {
   func noteForJournal() {
     guard let journaling else { return }
     if core.phase == .closed { dropRecoveries() }
+    if core.savedRevision > journaling.core.saved { receiveForJournal(.saved(core.savedRevision)) }
     let stamp = core.hasUnsavedChanges ? journalStamp : nil
-    if stamp != journaling.core.target { receiveForJournal(.changed(stamp)) }
+    if stamp != self.journaling?.core.target { receiveForJournal(.changed(stamp)) }
   }
 
   private var journalStamp: JournalStamp {
@@ -85,12 +86,10 @@ extension FileDocument {
   func findRecoveries() async {
     guard let journaling, core.phase != .closed else { return }
     let work = journalWork(journaling.journal)
-    do throws(DocumentError) {
-      let found = try await work.takeOrphans()
-      self.journaling?.searchError = nil
-      // Closed meanwhile: they're for the next one.
-      if core.phase != .closed { for (orphan, contents) in found { await note(orphan, contents, work) } }
-    } catch { self.journaling?.searchError = error }
+    let (found, error) = await work.takeOrphans()
+    self.journaling?.searchError = error
+    // Closed meanwhile: they're for the next one.
+    if core.phase != .closed { for (orphan, contents) in found { await note(orphan, contents, work) } }
     publish(core.published)
   }
 

@@ -20,6 +20,8 @@ struct JournalWaitID: Hashable, Sendable {
 enum JournalEvent: Hashable, Sendable {
   /// The unsaved contents have changed; `nil` if nothing is unsaved.
   case changed(JournalStamp?)
+  /// The file has the contents up to this revision.
+  case saved(UInt64)
   /// Somebody waits until all of that is on the disk.
   case awaited(JournalWaitID)
   /// Contents that the journal of another process has were made those of the document, with this revision.
@@ -70,6 +72,8 @@ struct JournalCore: Hashable, Sendable {
   let delay: Duration
   /// The unsaved contents.
   private(set) var target: JournalStamp?
+  /// The newest contents that the file has or had: a record of them, or of earlier ones, isn't needed any more.
+  private(set) var saved: UInt64 = 0
   /// The contents of a whole record on the disk.
   private(set) var kept: JournalStamp?
   /// Whether there may be files, whole or not.
@@ -99,6 +103,7 @@ struct JournalCore: Hashable, Sendable {
     case .changed(let stamp):
       if (stamp == nil) != (target == nil) { due = nil }
       target = stamp
+    case .saved(let revision): saved = max(saved, revision)
     case .awaited(let id): waits.append(Wait(id: id, revision: target?.revision ?? 0))
     case .adopted(let revision, let journal): adoptions.append(Adoption(revision: revision, journal: journal))
     case .timerFired: armed = nil
@@ -123,7 +128,10 @@ struct JournalCore: Hashable, Sendable {
     if let error { return noteFailure(error, at: now, &effects) }
     kept = nil
     hasFiles = false
+    // What was edited since the save has its time already.
+    let former = target == nil ? nil : due
     noteSuccess()
+    due = former
   }
 
   private mutating func noteSuccess() {
@@ -150,7 +158,7 @@ struct JournalCore: Hashable, Sendable {
       return
     }
     // Files that aren't needed any more go at once, unless that has failed.
-    let isUrgent = !waits.isEmpty || (wish == .remove && due == nil)
+    let isUrgent = !waits.isEmpty || (wish == .remove && (due == nil || isOutdated))
     let due = due ?? now.advanced(by: delay)
     if isUrgent || due <= now {
       begin(wish, &effects)
@@ -166,7 +174,16 @@ struct JournalCore: Hashable, Sendable {
   /// The operation that is due; `nil` if the disk is as it has to be.
   private var wish: Operation? {
     guard let target else { return hasFiles ? .remove : nil }
+    if isOutdated { return .remove }
     return kept == target ? nil : .write(target)
+  }
+
+  /// Whether the record was saved over: it would be offered to the next program, although the file has later contents.
+  ///
+  /// A record that can't be removed is replaced by the next one.
+  private var isOutdated: Bool {
+    guard let target, let kept, failureCount == 0 else { return false }
+    return kept.revision <= saved && saved < target.revision
   }
 
   private mutating func begin(_ operation: Operation, _ effects: inout [JournalEffect]) {
@@ -184,7 +201,9 @@ struct JournalCore: Hashable, Sendable {
 
   private mutating func finish(_ effects: inout [JournalEffect]) {
     let keptRevision = kept?.revision
-    func isSafe(_ revision: UInt64) -> Bool { target == nil || keptRevision.map { $0 >= revision } ?? false }
+    func isSafe(_ revision: UInt64) -> Bool {
+      target == nil || saved >= revision || keptRevision.map { $0 >= revision } ?? false
+    }
     for adoption in adoptions where isSafe(adoption.revision) { effects.append(.release(journal: adoption.journal)) }
     adoptions.removeAll { isSafe($0.revision) }
     func isDone(_ wait: Wait) -> Bool { isSafe(wait.revision) && (target != nil || !hasFiles) }
@@ -197,6 +216,7 @@ struct JournalCore: Hashable, Sendable {
     var problems: [String] = []
     if kept != nil && !hasFiles { problems.append("a record is in no file") }
     if running == nil {
+      if isOutdated { problems.append("a record stays that was saved over") }
       if wish != nil && armed == nil { problems.append("no timer will begin the operation that is due") }
       if let target, let kept, kept.revision > target.revision {
         problems.append("the record is newer than the contents")

@@ -21,27 +21,37 @@ struct JournalDirectory: Sendable {
     var headers: [JournalRecord.Header] = []
     /// When one of its files was changed last.
     var time: Int64 = .min
+    /// Why one of them couldn't be read.
+    var error: SystemError?
   }
 
-  /// Takes the journals of a file that nobody has, and removes those of all files that are too old.
+  /// Takes the journals of a file that nobody has, and removes those of all other files that are too old.
+  ///
+  /// A journal that can't be read keeps none of the others from being taken. The file's own are never too old: the clock may have been
+  /// wrong when they were written, or be wrong now.
   ///
   /// - Parameters:
   ///   - path: The file, as a canonical path.
   ///   - oldest: In nanoseconds since 1970; older journals are removed.
-  /// - Returns: The journals, oldest first.
-  /// - Throws: The error of a system call.
+  /// - Returns: The journals, oldest first, and why others couldn't be read.
+  /// - Throws: The error of a system call that reads the directory.
   /// - Complexity: O(journals), and O(bytes) in those that are returned.
-  func takeOrphans(of path: SystemPath, notBefore oldest: Int64) throws(SystemError) -> [JournalOrphan] {
+  func takeOrphans(
+    of path: SystemPath, notBefore oldest: Int64
+  ) throws(SystemError) -> (orphans: [JournalOrphan], error: SystemError?) {
     let identity = try files.statusIfPresent(of: path)?.identity
-    var orphans: [JournalOrphan] = []
+    var (orphans, firstError): ([JournalOrphan], SystemError?) = ([], nil)
     for entry in try entries() {
-      if entry.time < oldest {
-        try HeldJournal.take(entry.name, in: directory)?.remove(newest: nil, files)
-      } else if try belongs(entry, to: path, identity), let orphan = try take(entry.name) {
-        orphans.append(orphan)
-      }
+      do throws(SystemError) {
+        if let error = entry.error { throw error }
+        if try belongs(entry, to: path, identity), let orphan = try take(entry.name) {
+          orphans.append(orphan)
+        } else if entry.time < oldest {
+          try HeldJournal.take(entry.name, in: directory)?.remove(newest: nil, files)
+        }
+      } catch { firstError = firstError ?? error }
     }
-    return orphans.sorted { $0.record.header.time < $1.record.header.time }
+    return (orphans.sorted { $0.record.header.time < $1.record.header.time }, firstError)
   }
 
   /// It's the file's by its path, or because the file has moved since.
@@ -51,9 +61,20 @@ struct JournalDirectory: Sendable {
     for header in entry.headers {
       if header.path == path { return true }
       guard let identity, header.identity == identity else { continue }
-      if try files.statusIfPresent(of: header.path) == nil { return true }
+      // A link may be at its former place that leads to where it's now.
+      let present = try presentItem(header.path)
+      if present == nil || present == identity { return true }
     }
     return false
+  }
+
+  private func presentItem(_ path: SystemPath) throws(SystemError) -> FileIdentity? {
+    do throws(SystemError) {
+      return try files.status(of: path, at: .workingDirectory, links: .follow).identity
+    } catch {
+      if error.isAbsence || error.number == .tooManySymbolicLinkLevels { return nil }
+      throw error
+    }
   }
 
   /// Locks a journal and reads it again: the record that was read before may have been half written by a process that
@@ -83,11 +104,13 @@ struct JournalDirectory: Sendable {
       let path = directory.appending(name)
       guard let status = try files.statusIfPresent(of: path), status.kind == .regular else { continue }
       entry.time = max(entry.time, status.modificationTime)
-      if parts[1] != "lock", let bytes = try bytes(of: path, max: JournalRecord.headerLengthMax),
-        let header = JournalRecord.header(bytes)
-      {
-        entry.headers.append(header)
-      }
+      do throws(SystemError) {
+        if parts[1] != "lock", let bytes = try bytes(of: path, max: JournalRecord.headerLengthMax),
+          let header = JournalRecord.header(bytes)
+        {
+          entry.headers.append(header)
+        }
+      } catch { entry.error = error }
       entries[key] = entry
     }
     return entries.values.sorted { $0.name < $1.name }

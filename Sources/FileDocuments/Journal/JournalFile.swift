@@ -14,6 +14,8 @@ final class JournalFile: Sendable {
     var held: HeldJournal?
     /// How many records were written.
     var sequence: UInt64 = 0
+    /// How many of them to the files of this lock.
+    var recordCount = 0
   }
 
   private let journal: CrashJournal
@@ -32,17 +34,29 @@ final class JournalFile: Sendable {
   ///   - header: The file, and the base, to which the record belongs; its number is set here.
   /// - Throws: The error of a system call; the record before is whole then.
   func write(_ contents: [UInt8], _ header: JournalRecord.Header) throws(SystemError) {
+    try journal.write(for: header.path) { (directory) throws(SystemError) in try write(contents, header, in: directory)
+    }
+  }
+
+  private func write(
+    _ contents: [UInt8], _ header: JournalRecord.Header, in directory: SystemPath
+  ) throws(SystemError) {
     var state = state.withLock { $0 }
-    let directory = try journal.directory(for: header.path, making: true)
     // The file has moved to another volume, or somebody has removed the directory.
     let former = state.held.flatMap { $0.directory == directory && $0.lock.hasItsName ? nil : $0 }
     let held: HeldJournal
-    if let present = state.held, former == nil { held = present } else { held = try HeldJournal.make(in: directory) }
+    if let present = state.held, former == nil {
+      held = present
+    } else {
+      held = try HeldJournal.make(in: directory)
+      state.recordCount = 0
+    }
     let formerNumber = state.sequence
     var header = header
     header.sequence = formerNumber + 1
     do throws(SystemError) {
-      let isNew = formerNumber < 2 || former != nil
+      // Both files are made by the first two records.
+      let isNew = state.recordCount < 2
       try write(JournalRecord(header: header, contents: contents).bytes, held, header.sequence, isNew: isNew)
     } catch {
       if former != nil { try? held.remove(newest: header.sequence, files) }
@@ -52,6 +66,7 @@ final class JournalFile: Sendable {
     }
     state.held = held
     state.sequence = header.sequence
+    state.recordCount += 1
     self.state.withLock { [state] in $0 = state }
     try former?.remove(newest: formerNumber, files)
   }
@@ -86,7 +101,10 @@ final class JournalFile: Sendable {
   func remove() throws(SystemError) {
     let state = state.withLock { $0 }
     try state.held?.remove(newest: state.sequence, files)
-    self.state.withLock { $0.held = nil }
+    self.state.withLock {
+      $0.held = nil
+      $0.recordCount = 0
+    }
   }
 }
 

@@ -127,14 +127,20 @@ struct PackageWork: Sendable {
     _ tree: PackageTree, insteadOf stored: Stored, _ access: borrowing FileAccess
   ) throws(PackageError) -> PackageTree {
     let isOwn = tree.top?.directory.identity == stored.contents?.top?.directory.identity
-    guard isOwn, let (path, bytes) = tree.onlyAlteredFile else {
-      return try tree.write(to: access.canonicalPath, isOwn ? .openedPackage : .anything).tree
+    func whole() throws(PackageError) -> PackageTree {
+      try tree.write(to: access.canonicalPath, isOwn ? .openedPackage : .anything).tree
     }
+    guard isOwn, let (path, bytes) = tree.onlyAlteredFile else { return try whole() }
     // A crash may have left files of a save of this member; a save of the whole package leaves such names behind.
     _ = try? PackageTree.removeLeftovers(of: access.canonicalPath.appending(path))
-    var tree = tree
-    try tree.replaceOnDisk(path, bytes)
-    return tree
+    do throws(PackageError) {
+      var tree = tree
+      try tree.replaceOnDisk(path, bytes)
+      return tree
+    } catch  where error.code == .wrongKind {
+      // Another program has made a directory or a link of the member, which is in a version by now.
+      return try whole()
+    }
   }
 
   private func done(_ written: PackageTree, _ access: borrowing FileAccess) throws -> Result {

@@ -21,9 +21,15 @@ struct TerminationFlow: Hashable, Sendable {
   private enum State: Hashable, Sendable {
     /// Ends with a signal.
     case waiting
-    /// Documents are saved. Ends when they are, with a second signal, or at the deadline.
-    case flushing(EndingSignal)
+    /// Documents are saved since a time. Ends when they are, with a second signal, or at the deadline; the signals take effect then.
+    case flushing([EndingSignal], since: MonotonicTime)
   }
+
+  /// Signals that come within this time are one request.
+  ///
+  /// systemd sends SIGTERM and SIGHUP to the processes of a session that ends, and a shell and the kernel each send SIGHUP when a
+  /// terminal is closed.
+  static let repetitionTime = Duration.seconds(1)
 
   private var state = State.waiting
   private var number = 0
@@ -32,21 +38,29 @@ struct TerminationFlow: Hashable, Sendable {
   var isFlushing: Bool { state != .waiting }
 
   /// Takes an event.
-  mutating func receive(_ event: Event) -> Effect? {
+  ///
+  /// - Parameters:
+  ///   - event: What happened.
+  ///   - now: When.
+  /// - Returns: What to do, in order.
+  mutating func receive(_ event: Event, at now: MonotonicTime) -> [Effect] {
     switch (state, event) {
     case (.waiting, .signal(let signal)):
       number += 1
-      state = .flushing(signal)
-      return .flush(number)
+      state = .flushing([signal], since: now)
+      return [.flush(number)]
+    case (.flushing(let signals, let start), .signal(let signal)) where start.duration(to: now) < Self.repetitionTime:
+      if !signals.contains(signal) { state = .flushing(signals + [signal], since: start) }
+      return []
     // Somebody doesn't want to wait.
-    case (.flushing, .signal(let signal)):
+    case (.flushing(let signals, _), .signal(let signal)):
       state = .waiting
-      return .end(signal)
-    case (.flushing(let signal), .flushed(number)), (.flushing(let signal), .deadlinePassed):
+      return ([signal] + signals.filter { $0 != signal }).map(Effect.end)
+    case (.flushing(let signals, _), .flushed(number)), (.flushing(let signals, _), .deadlinePassed):
       state = .waiting
-      return .end(signal)
+      return signals.map(Effect.end)
     // Of a flush that was cut short, in a process that went on.
-    case (.flushing, .flushed), (.waiting, .flushed), (.waiting, .deadlinePassed): return nil
+    case (.flushing, .flushed), (.waiting, .flushed), (.waiting, .deadlinePassed): return []
     }
   }
 }

@@ -8,7 +8,8 @@ internal import SystemInterface
 ///
 /// Service managers send SIGTERM, and some seconds later SIGKILL. In between the unsaved changes of all documents go to their files, and to their crash journals,
 /// whichever is there first. Then the signal does what it did before: the program's own handler is called, or the process ends by the
-/// signal. A second signal ends the wait at once.
+/// signal. A second signal ends the wait at once if it comes a second later or more: several that come together are one request, as at the
+/// end of a session and of a terminal.
 ///
 /// Documents are saved on the actors in which they live: a main thread that's blocked keeps documents of the main actor from it, until the
 /// deadline.
@@ -112,13 +113,14 @@ public enum TerminationFlush {
         case .woken: .flushed(state.withLock { $0.flushed })
         case .nothing: .deadlinePassed
         }
-      switch flow.receive(event) {
-      case .flush(let number):
-        let duration = state.withLock { $0.deadline }
-        deadline = MonotonicTime.host().advanced(by: duration)
-        flush(number, within: duration)
-      case .end(let signal): SignalPipe.end(by: signal)
-      case nil: break
+      for effect in flow.receive(event, at: MonotonicTime.host()) {
+        switch effect {
+        case .flush(let number):
+          let duration = state.withLock { $0.deadline }
+          deadline = MonotonicTime.host().advanced(by: duration)
+          flush(number, within: duration)
+        case .end(let signal): SignalPipe.end(by: signal)
+        }
       }
       if !flow.isFlushing { deadline = nil }
     }
@@ -139,10 +141,16 @@ public enum TerminationFlush {
 
 extension FileDocument {
   /// Saves what is unsaved; until that's done, and if it can't be, it's in the crash journal.
+  ///
+  /// A journal that isn't needed any more is gone at the end: the next program would be offered what was saved already. What is edited
+  /// meanwhile is in the journal.
   func saveBeforeEnd(within deadline: Duration) async {
-    guard core.hasUnsavedChanges else { return }
-    async let journal = awaitJournal()
-    _ = try? await save(within: deadline)
-    _ = await journal
+    if core.hasUnsavedChanges {
+      async let journal = awaitJournal()
+      _ = try? await save(within: deadline)
+      _ = await journal
+    }
+    _ = await awaitJournal()
+    await journaling?.releasing?.value
   }
 }

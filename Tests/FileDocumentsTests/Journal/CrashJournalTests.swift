@@ -207,7 +207,7 @@ struct CrashJournalTests {
       #expect(await document.recoveries.count == 1)
       // Another process, as far as locks are concerned.
       let directory = JournalDirectory(directory: SystemPath(fixture.journals.path), files: HostFileSystem())
-      #expect(try directory.takeOrphans(of: SystemPath(fixture.file.path), notBefore: .min).isEmpty)
+      #expect(try directory.takeOrphans(of: SystemPath(fixture.file.path), notBefore: .min).orphans.isEmpty)
       try await document.close()
       #expect(await document.recoveries.isEmpty)
       #expect(document.state.conditions == .closed)
@@ -226,8 +226,8 @@ struct CrashJournalTests {
       try await document.edit { $0 = "typed" }
       try await document.writeJournal()
       let directory = JournalDirectory(directory: SystemPath(fixture.journals.path), files: HostFileSystem())
-      #expect(try directory.takeOrphans(of: SystemPath(fixture.file.path), notBefore: .min).isEmpty)
-      #expect(try directory.takeOrphans(of: SystemPath(fixture.file.path), notBefore: .max).isEmpty)
+      #expect(try directory.takeOrphans(of: SystemPath(fixture.file.path), notBefore: .min).orphans.isEmpty)
+      #expect(try directory.takeOrphans(of: SystemPath(fixture.file.path), notBefore: .max).orphans.isEmpty)
       #expect(try fixture.journalNames().count == 2)
       try await document.close()
     }

@@ -19,11 +19,16 @@ private struct JournalModel: Hashable, Sendable {
   /// Revisions that somebody waits for, and that were adopted.
   var waits: [UInt64: UInt64] = [:]
   var adopted: UInt64?
+  /// The contents that a save has which began earlier, and those that the file has.
+  var saving: UInt64?
+  var saved: UInt64 = 0
   var left: [Step: Int]
   var problems: [String] = []
 
   enum Step: Hashable, CaseIterable {
     case edit, save, move, wait, adopt, fail
+    /// A save begins, which takes its time.
+    case begin
     // Not limited.
     case fire, succeed
   }
@@ -32,7 +37,8 @@ private struct JournalModel: Hashable, Sendable {
 
   var steps: [Step] {
     var steps = Step.allCases.filter { (left[$0] ?? 0) > 0 && $0 != .fail && $0 != .save }
-    if unsaved != nil, (left[.save] ?? 0) > 0 { steps.append(.save) }
+    if unsaved == nil || saving != nil { steps.removeAll { $0 == .begin } }
+    if unsaved != nil, (left[.save] ?? 0) > 0 || saving != nil { steps.append(.save) }
     if running != nil {
       steps.append(.succeed)
       if (left[.fail] ?? 0) > 0 { steps.append(.fail) }
@@ -42,7 +48,7 @@ private struct JournalModel: Hashable, Sendable {
   }
 
   mutating func take(_ step: Step) {
-    if let count = left[step] { left[step] = count - 1 }
+    if let count = left[step], count > 0 { left[step] = count - 1 }
     switch step {
     case .edit:
       revision += 1
@@ -51,9 +57,14 @@ private struct JournalModel: Hashable, Sendable {
     case .move:
       unsaved?.move += 1
       send(.changed(unsaved))
+    case .begin: saving = revision
     case .save:
-      unsaved = nil
-      send(.changed(nil))
+      saved = saving ?? revision
+      saving = nil
+      send(.saved(saved))
+      // What was edited since the save has begun is unsaved still.
+      if saved == revision { unsaved = nil }
+      send(.changed(unsaved))
     case .wait:
       let id = JournalWaitID(number: UInt64(left[.wait] ?? 0))
       waits[id.number] = unsaved?.revision ?? 0
@@ -98,15 +109,15 @@ private struct JournalModel: Hashable, Sendable {
       running = .some(stamp)
     case .remove:
       if running != nil { problems.append("two operations") }
-      if unsaved != nil { problems.append("removes what is needed") }
+      if unsaved != nil, disk.map({ $0 > saved }) ?? true { problems.append("removes what is needed") }
       running = .some(nil)
     case .release:
-      let isSafe = unsaved == nil || (disk ?? 0) >= (adopted ?? .max)
+      let isSafe = unsaved == nil || max(disk ?? 0, saved) >= (adopted ?? .max)
       if !isSafe { problems.append("released what is in memory alone") }
       adopted = nil
     case .finish(let id, let error):
       guard let revision = waits.removeValue(forKey: id.number) else { return problems.append("finished twice") }
-      let isDone = unsaved == nil ? disk == nil : (disk ?? 0) >= revision
+      let isDone = unsaved == nil ? disk == nil : max(disk ?? 0, saved) >= revision
       if error == nil, !isDone { problems.append("\(revision) isn't on the disk") }
     }
   }
@@ -137,7 +148,8 @@ struct JournalCoreTests {
     "CD-61: In each order of events what is unsaved gets to the disk, what is saved goes from it, and nobody waits for ever",
     arguments: [
       [.edit: 3, .save: 2, .fail: 2, .wait: 1], [.edit: 2, .save: 1, .move: 2, .wait: 2, .fail: 1],
-      [.edit: 2, .save: 1, .adopt: 1, .fail: 2, .wait: 1],
+      [.edit: 2, .save: 1, .adopt: 1, .fail: 2, .wait: 1], [.edit: 3, .begin: 2, .fail: 1, .wait: 1],
+      [.edit: 2, .begin: 1, .adopt: 1, .move: 1, .wait: 1],
     ] as [[JournalModel.Step: Int]])
   private func everyOrder(left: [JournalModel.Step: Int]) async {
     let (count, problem) = await LongRun.run { Self.explore(JournalModel(left)) }

@@ -211,6 +211,32 @@ struct PackageDocumentTests {
     }
   }
 
+  @Test(
+    "CD-69: An altered member stays a file, although another program has made a directory or a link of it; that one is a version",
+    arguments: [true, false])
+  func conflictOfKinds(isDirectory: Bool) async throws {
+    try await withFixture { fixture in
+      try fixture.makeAlbum()
+      let document = try await fixture.openAlbum()
+      try await document.edit { $0.set("a.txt", "mine") }
+      let member = fixture.album.appending(path: "a.txt")
+      try FileManager.default.removeItem(at: member)
+      if isDirectory {
+        try FileManager.default.createDirectory(at: member, withIntermediateDirectories: false)
+        try fixture.write("theirs", to: member.appending(path: "inner.txt"))
+      } else {
+        try FileManager.default.createSymbolicLink(
+          at: member, withDestinationURL: fixture.album.appending(path: "b.txt"))
+      }
+      try await document.save()
+      #expect(try fixture.members() == ["a.txt": "mine", "b.txt": "b", "images/1.png": "one"])
+      let versions = try await fixture.albumVersions()
+      #expect(versions.map { $0["a.txt/inner.txt"] } == [isDirectory ? "theirs" : nil])
+      #expect(versions.map { $0["a.txt"] } == [nil])
+      try await document.close()
+    }
+  }
+
   @Test("CD-69: The program may merge the trees, or take the other one; its own is a version then")
   func merging() async throws {
     try await withFixture { fixture in
