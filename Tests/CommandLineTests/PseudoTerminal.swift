@@ -28,6 +28,20 @@ final class PseudoTerminal {
     device = FileHandle(fileDescriptor: other, closeOnDealloc: true)
   }
 
+  /// Gives it another size; the program has to be told by SIGWINCH, unless it's the terminal of its session.
+  func resize(rows: UInt16, columns: UInt16) {
+    var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    _ = ioctl(controller.fileDescriptor, UInt(TIOCSWINSZ), &size)
+  }
+
+  /// Gathers lines again, and shows what is typed, as a shell does that has stopped a program.
+  func cook() {
+    var mode = termios()
+    _ = tcgetattr(controller.fileDescriptor, &mode)
+    mode.c_lflag |= tcflag_t(ICANON | ECHO | ISIG)
+    _ = tcsetattr(controller.fileDescriptor, TCSANOW, &mode)
+  }
+
   /// Leaves the terminal to the program that was started on it.
   func closeDevice() { try? device.close() }
 

@@ -144,13 +144,81 @@ struct TerminalEditorTests {
     #expect(try keptTexts("a.txt").contains(choice == "1" ? "other" : "typed"))
   }
 
-  @Test("A signal saves the text, and the terminal is as it was; so it is after an error")
-  func endings() throws {
+  @Test("A window of another size is filled anew, around the cursor")
+  func sizes() throws {
+    try bench.makeFile("a.txt", (1...30).map { "line \($0)" }.joined(separator: "\n"))
+    let editor = try edit("a.txt", "--autosave", "3600")
+    for (rows, columns, lines) in [
+      (3, 8, ["line 1", "line 2"]), (1, 1, ["line 1"]), (4, 20, ["line 1", "line 2", "line 3"]),
+    ] {
+      editor.terminal.resize(rows: UInt16(rows), columns: UInt16(columns))
+      editor.tool.signal(SIGWINCH)
+      try editor.awaitScreen { Array($0.dropFirst()) == lines }
+    }
+    for _ in 1...9 { try editor.type("\u{1B}[B") }
+    try editor.awaitScreen { Array($0.dropFirst()) == ["line 8", "line 9", "line 10"] }
+    for _ in 1...8 { try editor.type("\u{1B}[A") }
+    try editor.type("\u{1B}[C-")
+    try editor.awaitScreen { Array($0.dropFirst()) == ["line 1", "l-ine 2", "line 3"] }
+    #expect(try editor.quit() == 0)
+  }
+
+  @Test("Wide characters take two cells, and combining ones none; those that don't fit aren't cut in half")
+  func wideCharacters() throws {
+    let editor = try edit("a.txt", "--autosave", "3600")
+    editor.terminal.resize(rows: 5, columns: 8)
+    try editor.type("日本e\u{301}")
+    try editor.awaitFrame { $0.hasSuffix("日本e\u{301}\u{1B}[2;6H") }
+    try editor.type("語日")
+    // The cursor is in the last cell; the first two cells are left of the window.
+    try editor.awaitFrame { $0.hasSuffix("\r\n本e\u{301}語日\u{1B}[2;8H") }
+    #expect(try editor.quit() == 0)
+    #expect(bench.text("a.txt") == "日本e\u{301}語日")
+  }
+
+  @Test("Lines may end with a return and a newline, and stay so")
+  func returns() throws {
+    try bench.makeFile("a.txt", "one\r\ntwo\r\n")
+    let editor = try edit("a.txt", "--autosave", "3600")
+    for keys in ["\u{1B}[B", "\u{1B}[C\u{1B}[C\u{1B}[C", "\u{1B}[A", "!", "\u{1B}[B", "?"] { try editor.type(keys) }
+    try editor.awaitScreen { $0 == ["a.txt – edited", "one!", "two?", ""] }
+    #expect(try editor.quit() == 0)
+    #expect(bench.text("a.txt") == "one!\r\ntwo?\r\n")
+  }
+
+  @Test(
+    "A stopped editor leaves the terminal to the shell, and takes it again when it's continued",
+    arguments: [SIGTSTP, SIGSTOP])
+  func stopping(signal: Int32) throws {
+    let editor = try edit("a.txt", "--autosave", "3600")
+    try editor.type("before ")
+    try editor.awaitScreen { $0 == ["a.txt – edited", "before "] }
+    if signal == SIGSTOP {
+      editor.tool.stop()
+      editor.terminal.cook()
+    } else {
+      // If it's an orphan the kernel doesn't stop it, and it goes on at once.
+      editor.tool.signal(signal)
+      try editor.tool.output.wait { $0.contains("\u{1B}[?1049l") ? () : nil }
+    }
+    editor.tool.signal(SIGCONT)
+    try editor.tool.output.wait { $0.components(separatedBy: "\u{1B}[?1049h").count > 2 ? () : nil }
+    try editor.awaitScreen { $0 == ["a.txt – edited", "before "] }
+    #expect(!editor.terminal.isCooked)
+    try editor.type("after")
+    try editor.awaitScreen { $0 == ["a.txt – edited", "before after"] }
+    #expect(try editor.quit() == 0)
+    #expect(editor.terminal.isCooked)
+  }
+
+  @Test(
+    "A signal saves the text, and the terminal is as it was; so it is after an error", arguments: [SIGTERM, SIGINT])
+  func endings(signal: Int32) throws {
     let editor = try edit("a.txt", "--autosave", "3600")
     try editor.type("unsaved")
     try editor.awaitScreen { $0 == ["a.txt – edited", "unsaved"] }
-    editor.tool.signal(SIGTERM)
-    #expect(try editor.tool.end() == 128 + SIGTERM)
+    editor.tool.signal(signal)
+    #expect(try editor.tool.end() == 128 + signal)
     #expect(editor.terminal.isCooked)
     #expect(bench.text("a.txt") == "unsaved")
     let failing = try OpenEditor(bench, [bench.path("")])
@@ -183,14 +251,19 @@ private struct OpenEditor {
 
   /// Waits until it shows lines that are wanted, of which the first one is the title.
   func awaitScreen(_ isWanted: ([String]) -> Bool) throws {
+    try awaitFrame { frame in
+      guard let end = frame.range(of: "\u{1B}[", options: .backwards) else { return false }
+      let lines = frame[..<end.lowerBound].replacing("\u{1B}[0m", with: "").components(separatedBy: "\r\n")
+      return isWanted(lines)
+    }
+  }
+
+  /// Waits until it has sent a whole frame that's wanted: it ends with the place of the cursor.
+  func awaitFrame(_ isWanted: (String) -> Bool) throws {
     try tool.output.wait { text -> Void? in
       let frame = text.components(separatedBy: "\u{1B}[H\u{1B}[J\u{1B}[7m").dropFirst().last
-      // It ends with the place of the cursor.
-      guard let frame, let end = frame.range(of: "\u{1B}[", options: .backwards), frame.hasSuffix("H") else {
-        return nil
-      }
-      let lines = frame[..<end.lowerBound].replacing("\u{1B}[0m", with: "").components(separatedBy: "\r\n")
-      return isWanted(lines) ? () : nil
+      guard let frame, frame.hasSuffix("H") else { return nil }
+      return isWanted(frame) ? () : nil
     }
   }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A key that a person has pressed.
 enum Key: Equatable, Sendable {
   /// Characters that came at once, as from a paste; Return is a newline.
@@ -5,12 +7,14 @@ enum Key: Equatable, Sendable {
   case backspace, left, right, up, down
   /// Control-S, Control-Z and Control-Q.
   case save, undo, quit
+  /// The window has another size, or the process was stopped: everything is drawn anew.
+  case redraw
 
   /// Whether it changes the text.
   var isEdit: Bool {
     switch self {
     case .insert, .backspace: true
-    case .left, .right, .up, .down, .save, .undo, .quit: false
+    case .left, .right, .up, .down, .save, .undo, .quit, .redraw: false
     }
   }
 }
@@ -22,14 +26,53 @@ struct EditedText: Equatable, Sendable {
 
   var text: String { before + after }
 
-  /// The line of the cursor, and the characters before it in that line.
-  var position: (line: Int, column: Int) {
-    let lines = Self.lines(of: before)
-    return (lines.count - 1, lines.last?.count ?? 0)
+  /// The lines around the cursor, as many as a window has. A text of many megabytes has very many others.
+  ///
+  /// - Parameters:
+  ///   - beforeMax: How many of them are above the cursor.
+  ///   - countMax: How many there are in all.
+  /// - Returns: The lines, which of them has the cursor, and what is before the cursor in it.
+  func lines(before beforeMax: Int, _ countMax: Int) -> (all: [String], line: Int, cursor: Substring) {
+    var (above, rest): ([Substring], Substring) = ([], before[...])
+    let cursor = Self.lastLine(of: rest)
+    while above.count < beforeMax, let shorter = Self.withoutLastLine(rest) {
+      rest = shorter
+      above.append(Self.lastLine(of: rest))
+    }
+    var all = above.reversed().map(String.init)
+    var below = after[...]
+    all.append(String(cursor) + Self.firstLine(of: below))
+    while all.count < countMax, let shorter = Self.withoutFirstLine(below) {
+      below = shorter
+      all.append(String(Self.firstLine(of: below)))
+    }
+    return (all, above.count, cursor)
   }
 
-  static func lines(of text: String) -> [Substring] {
-    text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+  // Lines end at the byte of a newline; a return before it belongs to it. Bytes are looked at, since characters take long to find.
+  private static let newline = UInt8(ascii: "\n")
+
+  private static func lastLine(of text: Substring) -> Substring {
+    guard let newline = text.utf8.lastIndex(of: newline) else { return text }
+    return text[text.utf8.index(after: newline)...]
+  }
+
+  /// `nil` if there's one line only.
+  private static func withoutLastLine(_ text: Substring) -> Substring? {
+    text.utf8.lastIndex(of: newline).map { withoutReturn(text[..<$0]) }
+  }
+
+  private static func firstLine(of text: Substring) -> Substring {
+    guard let newline = text.utf8.firstIndex(of: newline) else { return text }
+    return withoutReturn(text[..<newline])
+  }
+
+  private static func withoutFirstLine(_ text: Substring) -> Substring? {
+    text.utf8.firstIndex(of: newline).map { text[text.utf8.index(after: $0)...] }
+  }
+
+  private static func withoutReturn(_ line: Substring) -> Substring {
+    line.utf8.last == UInt8(ascii: "\r") ? Substring(line.unicodeScalars.dropLast()) : line
   }
 
   /// Keys that are for the program, and not for the text, do nothing.
@@ -40,12 +83,20 @@ struct EditedText: Equatable, Sendable {
     case .left: if let last = before.popLast() { after = String(last) + after }
     case .right: if !after.isEmpty { before.append(after.removeFirst()) }
     case .up:
-      let (above, column) = (Self.lines(of: before).dropLast().last, position.column)
-      if let above { place(before.count - column - 1 - max(above.count - column, 0)) }
+      if let above = Self.withoutLastLine(before[...]) {
+        let column = Self.lastLine(of: before[...]).count
+        let line = Self.lastLine(of: above)
+        let place = line.index(line.startIndex, offsetBy: column, limitedBy: line.endIndex) ?? line.endIndex
+        (before, after) = (String(before[..<place]), String(before[place...]) + after)
+      }
     case .down:
-      let below = Self.lines(of: after).prefix(2)
-      if below.count == 2 { place(before.count + below[0].count + 1 + min(position.column, below[1].count)) }
-    case .save, .undo, .quit: break
+      if let below = Self.withoutFirstLine(after[...]) {
+        let column = Self.lastLine(of: before[...]).count
+        let line = Self.firstLine(of: below)
+        let place = line.index(line.startIndex, offsetBy: column, limitedBy: line.endIndex) ?? line.endIndex
+        (before, after) = (before + after[..<place], String(after[place...]))
+      }
+    case .save, .undo, .quit, .redraw: break
     }
   }
 
@@ -59,15 +110,35 @@ struct EditedText: Equatable, Sendable {
   /// Bytes are compared, and not characters: an equal text of other bytes would be written back with the bytes of this one.
   mutating func adopt(_ text: String) {
     let bytes = text.utf8
-    if bytes.starts(with: before.utf8) {
+    if Self.begins(text, with: before) {
       after = String(Substring(bytes.dropFirst(before.utf8.count)))
-    } else if bytes.reversed().starts(with: after.utf8.reversed()) {
+    } else if Self.ends(text, with: after) {
       before = String(Substring(bytes.dropLast(after.utf8.count)))
     } else {
       let count = before.count
       (before, after) = (text, "")
       place(count)
     }
+  }
+
+  private static func begins(_ text: String, with start: String) -> Bool {
+    start.utf8.count <= text.utf8.count && compare(text, at: 0, start)
+  }
+
+  private static func ends(_ text: String, with end: String) -> Bool {
+    let offset = text.utf8.count - end.utf8.count
+    return offset >= 0 && compare(text, at: offset, end)
+  }
+
+  /// Compares memory: a text of many megabytes is compared at each key.
+  private static func compare(_ text: String, at offset: Int, _ part: String) -> Bool {
+    let result = text.utf8.withContiguousStorageIfAvailable { text in
+      part.utf8.withContiguousStorageIfAvailable { part in
+        guard let start = text.baseAddress, let other = part.baseAddress else { return part.isEmpty }
+        return memcmp(start + offset, other, part.count) == 0
+      }
+    }
+    return (result ?? nil) ?? text.utf8.dropFirst(offset).starts(with: part.utf8)
   }
 }
 

@@ -14,7 +14,7 @@ struct TerminalEditor {
       try Terminal.start()
       defer { Terminal.restore() }
       // Its own handlers are set: the text is saved first, and then they restore the terminal.
-      try TerminationFlush.start(on: [.terminate, .hangUp], within: .seconds(5))
+      try TerminationFlush.start(on: [.terminate, .hangUp, .interrupt], within: .seconds(5))
       try await Editor(arguments).run()
     } catch {
       try? FileHandle.standardError.write(contentsOf: Data("\(error)\n".utf8))
@@ -50,6 +50,8 @@ final class Editor {
   private let document: FileDocument<String>
   private let versions: FileVersions
   private var page = EditedText()
+  /// The document's revision that the page has.
+  private var revision: UInt64?
   /// Why the last command of the person failed.
   private var failure: String?
   /// Closing has failed: the next attempt gives the text up.
@@ -151,7 +153,12 @@ final class Editor {
   }
 
   private func show() async {
-    page.adopt(await document.contents ?? "")
+    var current = document.state.revision
+    while revision != current {
+      page.adopt(await document.contents ?? "")
+      revision = current
+      current = document.state.revision
+    }
     let (state, url) = (document.state, document.url)
     var parts = [url.lastPathComponent + (state.hasUnsavedChanges ? " – edited" : "")]
     if state.conditions.contains(.deleted) { parts.append("DELETED: Control-S makes the file again") }
