@@ -61,6 +61,8 @@ public struct PackageError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch code {
     case .notFound: "notFound: the package has no '\(path)'"
+    // Members have relative paths.
+    case .wrongKind where path.isAbsolute: "wrongKind: '\(path)' isn't a directory, so it's no package"
     case .wrongKind: "wrongKind: '\(path)' is a member of another kind"
     case .invalidName:
       "invalidName: '\(path)' can't be the name of a member. Pass 1 to 255 bytes without '/' and NUL; not '.', '..' or '.*.fcsave'"
