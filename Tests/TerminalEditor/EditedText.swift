@@ -26,7 +26,9 @@ struct EditedText: Equatable, Sendable {
 
   var text: String { before + after }
 
-  /// The lines around the cursor, as many as a window has. A text of many megabytes has very many others.
+  /// The lines around the cursor, as many as a window has.
+  ///
+  /// A text of many megabytes has very many others.
   ///
   /// - Parameters:
   ///   - beforeMax: How many of them are above the cursor.
