@@ -15,6 +15,8 @@ extension PackageTree {
         while let entries = try files.readDirectory(parent) {
           leftovers += entries.map(\.name).filter { $0.isTemporaryName(for: name) }
         }
+        // The crash was between the two steps of a file system that can't exchange names: these are the only copies.
+        if leftovers.count > 1, try files.statusIfPresent(of: name, at: parent) == nil { return 0 }
         var count = 0
         for leftover in leftovers {
           guard let status = try files.statusIfPresent(of: leftover, at: parent),

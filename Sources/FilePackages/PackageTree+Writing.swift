@@ -43,7 +43,8 @@ extension PackageTree {
   /// their blocks, or are copied, in this order as far as `linking` and the file system allow; altered ones are written. All of it
   /// is brought to the disk, then exchanged with what's there (`RENAME_EXCHANGE`), and that is removed. After a crash, or the loss
   /// of power, at any moment, the place has the old package or the new one; all other leftovers are removed by
-  /// ``removeLeftovers(of:age:)``. File systems that can't exchange need two steps, between which nothing is there.
+  /// ``removeLeftovers(of:age:)``. File systems that can't exchange need two steps, between which nothing is there. A crash between them
+  /// leaves both packages beside the place, under names that begin with a dot and that of the package, and end in `.fcsave`.
   ///
   /// Mode, owner, access list and extended attributes are kept: the directory's from what is replaced, or else from the package
   /// that was opened; an altered file's from its former self.
@@ -118,7 +119,7 @@ extension PackageTree {
   /// - Parameters:
   ///   - path: The package, as a canonical path.
   ///   - age: How long ago the last name in such a directory must have changed; another process may be at work in a younger one.
-  /// - Returns: How many there were.
+  /// - Returns: How many there were. If nothing is at the place several stay, which are the only copies.
   /// - Throws: ``PackageError/Code/fileSystem``.
   @discardableResult
   public static func removeLeftovers(of path: SystemPath, age: Duration = .seconds(3_600)) throws(PackageError) -> Int {

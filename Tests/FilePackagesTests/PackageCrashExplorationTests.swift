@@ -113,6 +113,30 @@ struct PackageCrashExplorationTests {
     }
   }
 
+  @Test(
+    "CD-12: If names can't be exchanged, a crash between the two renames leaves both packages, and neither is removed")
+  func twoSteps() throws {
+    let save = Save.overExisting
+    try withSandbox { box in
+      try save.prepare(box)
+      let renameCount = Guarded(0)
+      // The second one would exchange, the third one sets the old package aside, and then the process ends.
+      let door = ScriptedFileSystem { call in
+        let count = renameCount.withLock { count in
+          if call.call == .rename { count += 1 }
+          return count
+        }
+        if call.call == .rename && count == 2 { return .fail(22) }
+        return count > 3 && call.call != .close ? .fail(5) : hurry(call)
+      }
+      #expect(throws: PackageError.self) { try save.run(box, door) }
+      #expect(try PackageTree.removeLeftovers(of: box.path(save.place), age: .zero) == 0)
+      let names = try box.names()
+      #expect(names.count == 2 && names.allSatisfy { $0.hasPrefix(".source.") })
+      #expect(try Set(names.map { try box.text("\($0)/text") }) == ["old", "newer"])
+    }
+  }
+
   @Test("CD-12: However few bytes a call writes, the package is complete", arguments: Save.allCases)
   func shortWrites(save: Save) throws {
     let ends = try ends(save)

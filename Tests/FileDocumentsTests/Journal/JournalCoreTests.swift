@@ -62,7 +62,7 @@ private struct JournalModel: Hashable, Sendable {
       saved = saving ?? revision
       saving = nil
       send(.saved(saved))
-      // What was edited since the save has begun is unsaved still.
+      // Edits that came since the save has begun are unsaved still.
       if saved == revision { unsaved = nil }
       send(.changed(unsaved))
     case .wait:

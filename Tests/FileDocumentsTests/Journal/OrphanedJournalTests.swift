@@ -6,7 +6,7 @@ import Testing
 
 @testable import FileDocuments
 
-/// What keeps the journal of a killed process from being found, or makes it be offered when it shouldn't.
+/// Cases in which the journal of a killed process wasn't found, or was offered although it's needless.
 @Suite("Crash journals that are hard to find", .timeLimit(.minutes(2)))
 struct OrphanedJournalTests {
   @Test("CD-61: A record that a save has made needless goes at once, also if something was edited during the save")
@@ -125,7 +125,7 @@ struct OrphanedJournalTests {
   func otherVolumes() async throws {
     try await withFixture { fixture in
       await #expect(processExitsWith: .success) { [root = fixture.root.path as String] in
-        // The fixture is in memory; what is at the root isn't.
+        // The fixture is in memory; `/tmp` isn't.
         setenv("XDG_DATA_HOME", "/tmp", 1)
         let directories = try CrashJournal.standard.directories(for: SystemPath("\(root)/note.txt"))
         #expect(directories.last == SystemPath("/tmp/file-journals"))
@@ -147,7 +147,7 @@ private struct OpenGateFormat: DocumentFormat {
 }
 
 extension Fixture {
-  /// What the records of journals have.
+  /// The contents of all whole records.
   fileprivate func journalRecords(in directory: URL? = nil) throws -> [String] {
     let directory = directory ?? journals
     guard exists(directory) else { return [] }
