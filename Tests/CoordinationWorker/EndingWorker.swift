@@ -33,7 +33,19 @@ enum EndingWorker {
       ready.signal()
     }
     ready.wait()
-    while let line = readLine() { Worker.report(line) }
+    while let line = readLine() {
+      switch line {
+      case "stop": TerminationFlush.stop()
+      case "type":
+        Task {
+          try? await note.edit { $0 += " and typed" }
+          ready.signal()
+        }
+        ready.wait()
+      default: break
+      }
+      Worker.report(line)
+    }
     withExtendedLifetime(note) {}
   }
 }

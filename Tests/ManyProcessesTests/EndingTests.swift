@@ -129,6 +129,31 @@ struct EndingTests {
     }
   }
 
+  @Test("CD-67: After a stop in the middle of a flush, that one is completed, and the next signal saves nothing")
+  func stoppedMeanwhile() async throws {
+    try await withScene { scene in
+      let worker = try scene.start("handler")
+      let other = FileCoordinator(label: "other", domain: scene.domain)
+      try await other.read(scene.file, options: .withoutChanges) { _ in
+        worker.send(SIGTERM)
+        try await scene.domain.waitUntil {
+          $0.accesses.contains { !$0.isGranted && $0.party.label.contains("note.txt") }
+        }
+        try worker.tell("stop")
+        #expect(try worker.line() == "stop")
+      }
+      #expect(try worker.line() == "handled")
+      #expect(try scene.text == "old and typed")
+      try worker.tell("type")
+      #expect(try worker.line() == "type")
+      worker.send(SIGTERM)
+      #expect(try worker.line() == "handled")
+      #expect(try scene.text == "old and typed")
+      worker.send(SIGKILL)
+      worker.waitUntilExit()
+    }
+  }
+
   @Test("CD-67: A second signal ends the process at once")
   func secondSignal() async throws {
     try await withScene { scene in

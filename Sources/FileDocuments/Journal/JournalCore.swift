@@ -128,7 +128,7 @@ struct JournalCore: Hashable, Sendable {
     if let error { return noteFailure(error, at: now, &effects) }
     kept = nil
     hasFiles = false
-    // What was edited since the save has its time already.
+    // Edits that came since the save have their time already.
     let former = target == nil ? nil : due
     noteSuccess()
     due = former

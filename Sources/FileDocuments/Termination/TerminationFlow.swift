@@ -40,9 +40,9 @@ struct TerminationFlow: Hashable, Sendable {
   /// Takes an event.
   ///
   /// - Parameters:
-  ///   - event: What happened.
-  ///   - now: When.
-  /// - Returns: What to do, in order.
+  ///   - event: The signal, or the end of what it led to.
+  ///   - now: When it came.
+  /// - Returns: The orders, in their order.
   mutating func receive(_ event: Event, at now: MonotonicTime) -> [Effect] {
     switch (state, event) {
     case (.waiting, .signal(let signal)):

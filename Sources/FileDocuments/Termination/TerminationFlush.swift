@@ -119,7 +119,8 @@ public enum TerminationFlush {
           let duration = state.withLock { $0.deadline }
           deadline = MonotonicTime.host().advanced(by: duration)
           flush(number, within: duration)
-        case .end(let signal): SignalPipe.end(by: signal)
+        case .end(let signal):
+          SignalPipe.end(by: signal) { state.withLock { $0.signals.signals.contains(signal) } }
         }
       }
       if !flow.isFlushing { deadline = nil }
@@ -142,8 +143,8 @@ public enum TerminationFlush {
 extension FileDocument {
   /// Saves what is unsaved; until that's done, and if it can't be, it's in the crash journal.
   ///
-  /// A journal that isn't needed any more is gone at the end: the next program would be offered what was saved already. What is edited
-  /// meanwhile is in the journal.
+  /// A journal that isn't needed any more is gone at the end: the next program would be offered what was saved already. Edits that
+  /// come meanwhile are in the journal.
   func saveBeforeEnd(within deadline: Duration) async {
     if core.hasUnsavedChanges {
       async let journal = awaitJournal()

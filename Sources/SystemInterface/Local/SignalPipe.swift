@@ -68,11 +68,13 @@ package enum SignalPipe {
 
   /// Lets a signal do what it did before it was reported: usually the process ends.
   ///
-  /// Returns if it goes on; the signal is reported again then.
-  package static func end(by signal: EndingSignal) {
+  /// - Parameters:
+  ///   - signal: The signal.
+  ///   - reportingAgain: Called if the process goes on: whether the signal is to be reported again.
+  package static func end(by signal: EndingSignal, reportingAgain: () -> Bool) {
     restore(signal)
     shim_raise_unblocked(signal.rawValue)
-    _ = try? report(signal)
+    if reportingAgain() { _ = try? report(signal) }
   }
 
   /// Makes the next ``next(until:)`` return.
