@@ -1,3 +1,4 @@
+internal import ContentHashing
 internal import FoundationEssentials
 internal import Observation
 internal import SystemInterface
@@ -76,7 +77,9 @@ extension FileDocument {
     for _ in 0..<Self.attemptCountMax {
       while core.editingError != nil { try await call(.awaitEditing, nil, nil) }
       let revision = core.revision
-      if hasUnsavedChanges || recovery.fileHasChanged, let contents = memory.contents {
+      // The file may have changed since the recovery was found: by another program, or by a save of this document.
+      let isLater = memory.base?.tag.description != recovery.baseHash
+      if hasUnsavedChanges || isLater, let contents = memory.contents {
         try await work.keep(contents, presence)
       }
       if offered(recovery) == nil { throw Self.notOffered }

@@ -177,6 +177,32 @@ struct CrashJournalTests {
     }
   }
 
+  @Test(
+    "CD-60: If the file has changed since the recovery was found, by another program or by a save, that's a version before it's replaced",
+    arguments: [true, false])
+  func restoringOverLaterContents(isForeign: Bool) async throws {
+    try await withFixture { fixture in
+      try fixture.write("old")
+      try fixture.leaveOrphan("typed")
+      let document = fixture.document()
+      try await document.open()
+      let recovery = try #require(await document.recoveries.first)
+      #expect(!recovery.fileHasChanged)
+      if isForeign {
+        try await fixture.other.replaceContents(of: fixture.file, with: Data("later".utf8))
+        try await document.waitUntil { $0.state.revision > 1 && $0.state.editingObstacles.isEmpty }
+        #expect(await document.contents == "later")
+      } else {
+        try await document.edit { $0 = "later" }
+        try await document.save()
+      }
+      try await document.resolve(recovery, by: .restoring)
+      try await document.close()
+      #expect(try fixture.text() == "typed")
+      #expect(try await fixture.versionTexts() == ["later"])
+    }
+  }
+
   @Test("CD-60: It may be kept as a version, or discarded; the contents stay as they are")
   func keeping() async throws {
     try await withFixture { fixture in
