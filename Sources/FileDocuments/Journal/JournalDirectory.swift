@@ -39,12 +39,12 @@ struct JournalDirectory: Sendable {
   func takeOrphans(
     of path: SystemPath, notBefore oldest: Int64
   ) throws(SystemError) -> (orphans: [JournalOrphan], error: SystemError?) {
-    let identity = try files.statusIfPresent(of: path)?.identity
+    let status = try files.statusIfPresent(of: path)
     var (orphans, firstError): ([JournalOrphan], SystemError?) = ([], nil)
     for entry in try entries() {
       do throws(SystemError) {
         if let error = entry.error { throw error }
-        if try belongs(entry, to: path, identity), let orphan = try take(entry.name) {
+        if try belongs(entry, to: path, status), let orphan = try take(entry.name) {
           orphans.append(orphan)
         } else if entry.time < oldest {
           try HeldJournal.take(entry.name, in: directory)?.remove(newest: nil, files)
@@ -56,14 +56,16 @@ struct JournalDirectory: Sendable {
 
   /// It's the file's by its path, or because the file has moved since.
   private func belongs(
-    _ entry: Entry, to path: SystemPath, _ identity: FileIdentity?
+    _ entry: Entry, to path: SystemPath, _ status: FileStatus?
   ) throws(SystemError) -> Bool {
     for header in entry.headers {
       if header.path == path { return true }
-      guard let identity, header.identity == identity else { continue }
+      guard let status, header.identity == status.identity else { continue }
+      // A file that was made later has the inode of one that was deleted.
+      if let time = status.creationTime, time > header.time { continue }
       // A link may be at its former place that leads to where it's now.
       let present = try presentItem(header.path)
-      if present == nil || present == identity { return true }
+      if present == nil || present == status.identity { return true }
     }
     return false
   }

@@ -42,6 +42,11 @@ extension Fixture {
   }
 }
 
+extension Int64 {
+  /// In nanoseconds since 1970.
+  static var now: Int64 { Int64(Date.now.timeIntervalSince1970 * 1e9) }
+}
+
 @Suite("The crash journal of a document", .timeLimit(.minutes(2)))
 struct CrashJournalTests {
   @Test("CD-61: Unsaved contents are in the journal after its delay; a save removes it, and without edits there's none")
@@ -276,7 +281,7 @@ struct CrashJournalTests {
       #expect(newest?.header.path == SystemPath(fixture.url("moved.txt").path))
       try await document.close()
 
-      try fixture.leaveOrphan("after the kill", path: fixture.url("moved.txt").path)
+      try fixture.leaveOrphan("after the kill", path: fixture.url("moved.txt").path, time: .now)
       try FileManager.default.moveItem(at: fixture.url("moved.txt"), to: fixture.url("again.txt"))
       let again = FileDocument(fixture.url("again.txt"), as: .text, options: fixture.journaled(), in: nil)
       try await again.open()

@@ -71,12 +71,29 @@ struct OrphanedJournalTests {
   func linked() async throws {
     try await withFixture { fixture in
       try fixture.write("old")
-      try fixture.leaveOrphan("typed")
+      try fixture.leaveOrphan("typed", time: .now)
       try FileManager.default.moveItem(at: fixture.file, to: fixture.url("moved.txt"))
       try FileManager.default.createSymbolicLink(at: fixture.file, withDestinationURL: fixture.url("moved.txt"))
       let document = fixture.document()
       try await document.open()
       #expect(await document.recoveries.map(\.contents) == ["typed"])
+      try await document.close()
+    }
+  }
+
+  @Test(
+    "CD-60: A file that was made later isn't the one that the journal is of, although the kernel has given it the same inode"
+  )
+  func reusedInode() async throws {
+    try await withFixture { fixture in
+      try fixture.write("old")
+      try #require(try fixture.status().creationTime != nil)
+      // As if the journal had been written before, about another file with this inode.
+      try fixture.leaveOrphan("typed", time: .now - 3_600_000_000_000)
+      try FileManager.default.moveItem(at: fixture.file, to: fixture.url("later.txt"))
+      let document = FileDocument(fixture.url("later.txt"), as: .text, options: fixture.journaled(), in: nil)
+      try await document.open()
+      #expect(await document.recoveries.isEmpty)
       try await document.close()
     }
   }
