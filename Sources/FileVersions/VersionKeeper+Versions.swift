@@ -164,12 +164,18 @@ extension VersionKeeper {
     }
   }
 
-  /// Keeps the contents of a file while it's replaced, if it's there; at each moment the file or the store has them.
-  func keep(_ access: borrowing FileAccess, while replace: (SystemPath) throws -> Void) throws {
+  /// Keeps what a file has while it's replaced, if it's there; at no moment neither the file nor the store has it.
+  ///
+  /// - Parameter replace: Puts another file in its place. Right before that it calls its second argument with the complete new file, which
+  ///   is then on the disk, together with the version.
+  func keep(
+    _ access: borrowing FileAccess,
+    while replace: (SystemPath, _ settle: @escaping (FileDescriptor) throws(SystemError) -> Void) throws -> Void
+  ) throws {
     let path = access.canonicalPath
-    guard try status(of: path)?.kind == .regular else { return try replace(path) }
+    guard try status(of: path)?.kind == .regular else { return try replace(path, HostFileSystem().synchronize) }
     let version = try withItem(at: path) { store, item in
-      try store.keep(path, of: item, attributes) { try replace(path) }
+      try store.keep(path, of: item, attributes) { settle in try replace(path, settle) }
     }
     access.didChangeVersion(.gained, version: FileVersion.ID(version.item, version.id).description)
   }

@@ -9,8 +9,8 @@ package enum Taking: String, Sendable {
   case copying = "add"
   /// Nothing remains where they were.
   case moving = "move in"
-  /// The file gets another name in the store: it's about to be replaced by another one, see
-  /// ``VersionStore/keep(_:of:_:whileReplacing:)``.
+  /// The file gets another name in the store: it's about to be replaced by another one, and the version isn't on the disk before that
+  /// one is, see ``VersionStore/keep(_:of:_:whileReplacing:)``.
   case linking = "replace"
 }
 
@@ -50,7 +50,7 @@ extension VersionStore {
       // From the commit on there's nothing to complete.
       if taking == .copying { try unlink(step.appending(StoreLayout.step)) }
       if taking == .linking && isShared {
-        try commitReplacement(step, version)
+        try placeReplacement(step, version)
       } else {
         try commit(step, version)
       }
@@ -190,21 +190,35 @@ extension VersionStore {
     try synchronizeNames(in: directory)
   }
 
-  /// The same for a file that still has its former name, and is replaced only when all of this is on the disk.
+  /// The same for a file that still has its former name, without waiting for the disk: see ``settle(_:with:)``.
   ///
-  /// So the version gets its place first: in a file system with a journal, the first wait then brings all names to the disk, and those
-  /// that follow find nothing to write. The contents of `step` needn't be on the disk, because a version that has a `step` and another
-  /// name is known to be one that wasn't replaced. If the power fails in between, ``completeMoves(of:)`` removes what's left.
-  private func commitReplacement(_ step: SystemPath, _ version: StoredVersion) throws(VersionStoreError) {
+  /// What `step` says needn't be on the disk when the file is replaced, because a version that has a `step` and another name is known to
+  /// be one that wasn't replaced. If the power fails in between, ``completeMoves(of:)`` removes what's left.
+  private func placeReplacement(_ step: SystemPath, _ version: StoredVersion) throws(VersionStoreError) {
     let place = layout.directory(of: version.id, of: version.item)
     try ensureDurableDirectory(place.parent)
     try rename(step, to: place)
-    try storing { () throws(SystemError) in
-      try files.synchronizeItem(at: place.appending(StoreLayout.record))
-      try files.synchronizeItem(at: place.appending(StoreLayout.contentsName))
+  }
+
+  /// Brings a version to the disk together with the file that takes the place of the kept one only then.
+  ///
+  /// All waits are one, so that a file system with a journal makes one commit of all of it.
+  private func settle(_ version: StoredVersion, with replacement: [FileDescriptor]) throws(SystemError) {
+    let place = layout.directory(of: version.id, of: version.item)
+    let contents = place.appending(StoreLayout.contentsName)
+    var parts: [FileDescriptor] = []
+    defer { for part in parts { try? files.close(part) } }
+    for path in [
+      place.appending(StoreLayout.record), contents.appending(version.name), contents, place, place.parent,
+    ] {
+      do throws(SystemError) {
+        parts.append(try files.open(path, at: .workingDirectory, flags: [.noFollow, .nonBlocking], mode: 0))
+      } catch {
+        // The kept file may be one that its user can't read.
+        if !error.isOne(of: .permissionDenied, .notPermitted) { throw error }
+      }
     }
-    try synchronizeNames(in: place)
-    try synchronizeNames(in: place.parent)
+    try files.synchronizeAll(replacement + parts)
   }
 }
 
@@ -215,19 +229,27 @@ extension VersionStore {
   /// - Parameters:
   ///   - path: The file, as a canonical path.
   ///   - item: The item.
-  ///   - attributes: The attributes that the version gets.
-  ///   - replace: Puts another file in its place, if it returns.
+  ///   - attributes: What is known of the version.
+  ///   - replace: Puts another file in its place, if it returns. Right before that it calls its argument with the complete new file, which
+  ///     is then on the disk, together with the version.
   /// - Returns: The version.
   /// - Throws: The error thrown by `replace`: no version was added then, unless the file was replaced all the same. Or the error of a
   ///   system call.
   /// - Complexity: O(bytes) of a small file, to hash them; O(1) for a large one.
   package func keep(
-    _ path: SystemPath, of item: ItemID, _ attributes: VersionAttributes, whileReplacing replace: () throws -> Void
+    _ path: SystemPath, of item: ItemID, _ attributes: VersionAttributes,
+    whileReplacing replace: (_ settle: @escaping (FileDescriptor) throws(SystemError) -> Void) throws -> Void
   ) throws -> StoredVersion {
     guard let identity = try status(of: path)?.identity else { throw VersionStoreError.nothingThere(path) }
     let version = try add(contentsOf: path, to: item, attributes, taking: .linking)
+    var isSettled = false
     do {
-      try replace()
+      try replace { (file) throws(SystemError) in
+        try settle(version, with: [file])
+        isSettled = true
+      }
+      // A file that was written in place, or only looked at.
+      if !isSettled { try settle(version, with: []) }
     } catch {
       let isReplaced = try status(of: path)?.identity != identity
       if isReplaced {

@@ -22,6 +22,34 @@ struct SynchronizingTests {
     }
   }
 
+  @Test("Several are brought to the disk, and an error of one is reported when all have ended")
+  func several() async throws {
+    try await withTemporaryDirectory { sandbox in
+      let names = ["a", "b", "c", "d"]
+      for name in names { try sandbox.files.replaceContents(of: sandbox.path(name), with: [1]) }
+      func synchronizeAll(_ files: any FileSystem, _ missing: Int32? = nil) throws(SystemError) {
+        var opened: [FileDescriptor] = []
+        defer { for file in opened { try? files.close(file) } }
+        for name in names + ["."] {
+          opened.append(try files.open(sandbox.path(name), at: .workingDirectory, flags: [], mode: 0))
+        }
+        try files.synchronizeAll(missing.map { [FileDescriptor(rawValue: $0)] + opened } ?? opened)
+      }
+      try synchronizeAll(HostFileSystem())
+      try HostFileSystem().synchronizeAll([])
+      #expect(throws: SystemError.self) { try synchronizeAll(HostFileSystem(), -1) }
+      let door = ScriptedFileSystem.watching()
+      try synchronizeAll(door)
+      let synchronized = door.log.filter { $0.call == .synchronize }.compactMap(\.openedPath)
+      #expect(synchronized == (names + ["."]).map(sandbox.path))
+      // A pipe has nothing that could get to a disk, and says so.
+      var ends: [Int32] = [0, 0]
+      #expect(pipe(&ends) == 0)
+      defer { for end in ends { close(end) } }
+      try HostFileSystem().synchronizeAll(ends.map { FileDescriptor(rawValue: $0) })
+    }
+  }
+
   @Test("A file that isn't there is an error, and one whose data can't be brought to the disk")
   func errors() async throws {
     try await withTemporaryDirectory { sandbox in

@@ -22,6 +22,36 @@ struct PowerLossTests {
   }
 
   @Test(
+    "All of a version and the new file are brought to the disk after they are complete, and before the new file is visible"
+  )
+  func order() async throws {
+    try await withStore { sandbox in
+      let file = try sandbox.write("a", "text")
+      _ = try sandbox.store().add(contentsOf: file, to: item, StoreSandbox.attributes)
+      let door = DyingDoor.hurried()
+      let store = try sandbox.store(door)
+      let version = try store.keep(file, of: item, StoreSandbox.attributes) { settle in
+        try door.replaceContents(of: file, with: Array("newer".utf8), settling: settle)
+      }
+      let log = door.log
+      let replacement = try #require(log.lastIndex { $0.call == .rename && $0.paths.last == file.lastComponent })
+      let waits = log[..<replacement].indices.filter { log[$0].call == .synchronize }
+      let place = store.layout.directory(of: version.id, of: item)
+      let contents = place.appending(StoreLayout.contentsName)
+      let parts = [
+        SystemPath("."), place.appending(StoreLayout.record), contents.appending("a"), contents, place, place.parent,
+      ]
+      #expect(waits.compactMap { log[$0].openedPath } == parts)
+      let (first, last) = (try #require(waits.first), try #require(waits.last))
+      let changing: Set<SystemCall> = [.write, .link, .rename, .makeDirectory, .unlink, .setMode]
+      #expect(!log[first...last].contains { changing.contains($0.call) })
+      // In between the new file only gets a name.
+      let between = log[last..<replacement].filter { changing.contains($0.call) }
+      #expect(between.map(\.call) == [.link])
+    }
+  }
+
+  @Test(
     "A file that wasn't replaced stays as it is; a version whose record is there has a file of its own, another one is gone",
     arguments: Lost.allCases, [VersionStoreLimits(), hashingLater])
   func before(lost: Lost, limits: VersionStoreLimits) async throws {
@@ -36,7 +66,7 @@ struct PowerLossTests {
       let contents = try sandbox.tree("store/contents").count { $0.contains("/") }
       #expect(contents == (lost == .step ? 1 : 0))
       // And it can be kept again.
-      _ = try store.keep(file, of: item, StoreSandbox.attributes) { try sandbox.write("a", "newer") }
+      _ = try store.keep(file, of: item, StoreSandbox.attributes) { _ in try sandbox.write("a", "newer") }
       #expect(try store.versions(of: item).count == (lost == .step ? 2 : 1))
     }
   }

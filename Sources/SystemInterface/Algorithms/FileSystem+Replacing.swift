@@ -29,7 +29,23 @@ extension FileSystem {
   package func replaceContents(
     of path: SystemPath, with contents: [UInt8], permission: WritePermission = .required
   ) throws(SystemError) {
-    try replace(path, permission) { (file) throws(SystemError) in try writeAll(contents, to: file) }
+    try replaceContents(of: path, with: contents, permission: permission, settling: synchronize)
+  }
+
+  /// Saves a file safely, like ``replaceContents(of:with:permission:)``, together with something else.
+  ///
+  /// - Parameters:
+  ///   - path: The file, as a canonical path.
+  ///   - contents: Its new contents.
+  ///   - permission: Whether the permissions of the old file have to allow it.
+  ///   - settle: Brings the complete new file to the disk, right before it takes the place of the old one, and whatever else has to be
+  ///     there by then.
+  /// - Throws: As above, or the error of `settle`.
+  package func replaceContents(
+    of path: SystemPath, with contents: [UInt8], permission: WritePermission = .required,
+    settling settle: (FileDescriptor) throws(SystemError) -> Void
+  ) throws(SystemError) {
+    try replace(path, permission, settling: settle) { (file) throws(SystemError) in try writeAll(contents, to: file) }
   }
 
   /// Saves a file safely, like ``replaceContents(of:with:permission:)``, with the contents of another one.
@@ -48,7 +64,7 @@ extension FileSystem {
     let isNew = try statusIfPresent(of: path) == nil
     try withDescriptor(source.parent, flags: .directory) { (directory) throws(SystemError) in
       let item = DirectoryItem(name: source.lastComponent, directory: directory, place: source.parent)
-      try replace(path, permission) { (file) throws(SystemError) in
+      try replace(path, permission, settling: synchronize) { (file) throws(SystemError) in
         try copyContents(of: item, to: file)
         if let mode, isNew { try setMode(of: file, to: mode) }
       }
@@ -65,7 +81,9 @@ extension FileSystem {
   package func replaceContents(
     of name: SystemPath, at directory: FileDescriptor, with contents: [UInt8]
   ) throws(SystemError) {
-    try replace(name, at: directory, .required) { (file) throws(SystemError) in try writeAll(contents, to: file) }
+    try replace(name, at: directory, .required, settling: synchronize) { (file) throws(SystemError) in
+      try writeAll(contents, to: file)
+    }
     try synchronizeAfterCommit(directory)
   }
 
@@ -90,7 +108,7 @@ extension FileSystem {
     noting note: (_ count: Int64) throws(SystemError) -> Void = { _ throws(SystemError) in }
   ) throws(SystemError) {
     let expectation = Expectation(status: status) { meet(path.parent.appending($0)) }
-    try replace(path, .required, expecting: expectation) { (file) throws(SystemError) in
+    try replace(path, .required, expecting: expectation, settling: synchronize) { (file) throws(SystemError) in
       try note(0)
       var rest = contents[...]
       while !rest.isEmpty {
@@ -107,11 +125,13 @@ extension FileSystem {
 
   private func replace(
     _ path: SystemPath, _ permission: WritePermission, expecting expected: Expectation? = nil,
+    settling settle: (FileDescriptor) throws(SystemError) -> Void,
     fill: (FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
     try locatingErrors(at: path) { () throws(SystemError) in
       try withDescriptor(path.parent, flags: .directory) { (directory) throws(SystemError) in
-        try replace(try path.itemName(), at: directory, permission, expecting: expected, fill: fill)
+        let name = try path.itemName()
+        try replace(name, at: directory, permission, expecting: expected, settling: settle, fill: fill)
         try synchronizeAfterCommit(directory)
       }
     }
@@ -119,16 +139,17 @@ extension FileSystem {
 
   private func replace(
     _ name: SystemPath, at directory: FileDescriptor, _ permission: WritePermission,
-    expecting expected: Expectation? = nil, fill: (FileDescriptor) throws(SystemError) -> Void
+    expecting expected: Expectation? = nil, settling settle: (FileDescriptor) throws(SystemError) -> Void,
+    fill: (FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
     let old = try replaceableStatus(of: name, at: directory)
     if let expected { try require(old, toBe: expected.status, name) }
     if old != nil && permission == .required { try refuseReadOnlyFile(name, at: directory) }
     do {
-      try save(as: name, at: directory, like: old, expecting: expected, unnamed: true, fill: fill)
+      try save(as: name, at: directory, like: old, expecting: expected, unnamed: true, fill: fill, settle: settle)
     } catch let error where error.call == SystemCall.link.rawValue && error.errno == ENOENT {
       // Without /proc an unnamed file can't get a name.
-      try save(as: name, at: directory, like: old, expecting: expected, unnamed: false, fill: fill)
+      try save(as: name, at: directory, like: old, expecting: expected, unnamed: false, fill: fill, settle: settle)
     }
   }
 
@@ -163,8 +184,8 @@ extension FileSystem {
 
   private func save(
     as name: SystemPath, at directory: FileDescriptor, like old: FileStatus?, expecting expected: Expectation?,
-    unnamed: Bool,
-    fill: (FileDescriptor) throws(SystemError) -> Void
+    unnamed: Bool, fill: (FileDescriptor) throws(SystemError) -> Void,
+    settle: (FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
     // 0o600 until the old file's own mode is set: a user who couldn't read the old contents may not read the new ones.
     var file = try makeTemporaryFile(
@@ -172,7 +193,7 @@ extension FileSystem {
     do {
       try fill(file.descriptor)
       if old != nil { try copyMetadata(of: name, at: directory, to: file.descriptor) }
-      try synchronize(file.descriptor)
+      try settle(file.descriptor)
       try nameTemporaryFile(&file, for: name, in: directory)
       if let temporary = file.name {
         if let expected {

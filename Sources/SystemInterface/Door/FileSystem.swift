@@ -44,6 +44,12 @@ package protocol FileSystem: Sendable {
   /// Waits until data and metadata of a file, or the names in a directory, are on the disk. See fsync(2).
   func synchronize(_ descriptor: FileDescriptor) throws(SystemError)
 
+  /// Waits until all of these are on the disk, in whatever order they get there.
+  ///
+  /// An error is that of one of them; the others may be on the disk or not. File systems that can't synchronize a directory (EINVAL) are
+  /// taken at their word.
+  func synchronizeAll(_ descriptors: [FileDescriptor]) throws(SystemError)
+
   /// Makes `target` share the whole contents of `source`; EOPNOTSUPP where that can't be done. See ioctl_ficlone(2).
   func clone(_ source: FileDescriptor, to target: FileDescriptor) throws(SystemError)
 
@@ -136,6 +142,13 @@ package protocol FileSystem: Sendable {
   func removeExtendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor
   ) throws(SystemError)
+}
+
+extension FileSystem {
+  /// One call after the other.
+  package func synchronizeAll(_ descriptors: [FileDescriptor]) throws(SystemError) {
+    for descriptor in descriptors { try synchronizeDirectory(descriptor) }
+  }
 }
 
 /// Where an offset is counted from.
