@@ -3,37 +3,76 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_CAPACITY = 4096 };
+enum { PATH_CAPACITY = 4096, PART_COUNT_MAX = 8 };
 
-static int write_file(const char *path, int64_t size, bool waits) {
+/// Descriptors of what has to be brought to the disk.
+struct parts {
+  int descriptors[PART_COUNT_MAX];
+  int count;
+};
+
+/// The first error counts.
+static void note(int *error, int result) {
+  if (result != 0 && *error == 0) *error = errno;
+}
+
+static int add_part(struct parts *parts, const char *path) {
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return errno;
+  parts->descriptors[parts->count++] = descriptor;
+  return 0;
+}
+
+static int add_file(struct parts *parts, const char *path, int64_t size) {
   static char bytes[1 << 16];
   int file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
   if (file < 0) return errno;
-  int error = 0;
-  while (size > 0 && error == 0) {
+  parts->descriptors[parts->count++] = file;
+  while (size > 0) {
     ssize_t count = write(file, bytes, size < (int64_t)sizeof bytes ? (size_t)size : sizeof bytes);
-    if (count < 0) error = errno;
-    else size -= count;
+    if (count < 0) return errno;
+    size -= count;
   }
-  if (error == 0 && waits && fsync(file) != 0) error = errno;
-  close(file);
+  return 0;
+}
+
+static void close_all(struct parts *parts) {
+  while (parts->count > 0) close(parts->descriptors[--parts->count]);
+}
+
+static void *synchronize(void *descriptor) {
+  return (void *)(intptr_t)(fsync((int)(intptr_t)descriptor) == 0 ? 0 : errno);
+}
+
+/// One after the other, or each on a thread of its own at the same time. Closes all of them.
+static int synchronize_all(struct parts *parts, bool together) {
+  int error = 0, started = 1;
+  pthread_t threads[PART_COUNT_MAX];
+  if (together) {
+    for (; started < parts->count; started++) {
+      void *descriptor = (void *)(intptr_t)parts->descriptors[started];
+      if (pthread_create(&threads[started], NULL, synchronize, descriptor) != 0) break;
+    }
+  }
+  for (int part = 0; part < parts->count; part++) {
+    if (part == 0 || part >= started) note(&error, fsync(parts->descriptors[part]));
+  }
+  for (int part = 1; part < started; part++) {
+    void *result = NULL;
+    pthread_join(threads[part], &result);
+    if (result != NULL && error == 0) error = (int)(intptr_t)result;
+  }
+  close_all(parts);
   return error;
 }
 
-static int synchronize(const char *path) {
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return errno;
-  int error = fsync(file) == 0 ? 0 : errno;
-  close(file);
-  return error;
-}
-
-/// The file gets another name in a directory of its own, beside a record, and all names of that are brought to the disk.
-static int keep(const char *directory, int64_t number) {
+/// The file gets another name in a directory of its own, beside a record; all of that has to be brought to the disk.
+static int keep(const char *directory, int64_t number, struct parts *parts) {
   char place[PATH_CAPACITY], path[PATH_CAPACITY], saved[PATH_CAPACITY];
   snprintf(saved, sizeof saved, "%s/saved", directory);
   snprintf(place, sizeof place, "%s/kept/%lld", directory, (long long)number);
@@ -41,18 +80,23 @@ static int keep(const char *directory, int64_t number) {
   snprintf(path, sizeof path, "%.4000s/saved", place);
   if (link(saved, path) != 0) return errno;
   snprintf(path, sizeof path, "%.4000s/record", place);
-  int error = write_file(path, 300, true);
-  if (error == 0) error = synchronize(place);
+  int error = add_file(parts, path, 300);
+  if (error == 0) error = add_part(parts, place);
   snprintf(path, sizeof path, "%s/kept", directory);
-  return error == 0 ? synchronize(path) : error;
+  return error == 0 ? add_part(parts, path) : error;
 }
 
-int bench_save(const char *directory, int64_t size, int64_t number, bool keeps) {
+int bench_save(const char *directory, int64_t size, int64_t number, enum bench_keeping keeping) {
   char temporary[PATH_CAPACITY], saved[PATH_CAPACITY];
   snprintf(temporary, sizeof temporary, "%s/temporary", directory);
   snprintf(saved, sizeof saved, "%s/saved", directory);
-  int error = keeps ? keep(directory, number) : 0;
-  if (error == 0) error = write_file(temporary, size, true);
+  struct parts parts = {.count = 0};
+  int error = keeping == BENCH_KEEPS_NOTHING ? 0 : keep(directory, number, &parts);
+  if (error == 0 && keeping == BENCH_KEEPS_BEFORE) error = synchronize_all(&parts, false);
+  if (error == 0) error = add_file(&parts, temporary, size);
+  if (error == 0) error = synchronize_all(&parts, keeping == BENCH_KEEPS_TOGETHER);
+  close_all(&parts);
   if (error == 0 && rename(temporary, saved) != 0) error = errno;
-  return error == 0 ? synchronize(directory) : error;
+  if (error == 0) error = add_part(&parts, directory);
+  return error == 0 ? synchronize_all(&parts, false) : error;
 }
