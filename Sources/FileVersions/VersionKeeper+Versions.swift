@@ -75,7 +75,7 @@ extension VersionKeeper {
     }
   }
 
-  private func status(of path: SystemPath) throws -> FileStatus? {
+  func status(of path: SystemPath) throws -> FileStatus? {
     guard let status = try HostFileSystem().statusIfPresent(of: path) else { return nil }
     guard status.kind == .regular || status.kind == .directory else { throw VersionStoreError.notAFile(path) }
     return status
@@ -166,8 +166,8 @@ extension VersionKeeper {
 
   /// Keeps what a file has while it's replaced, if it's there; at no moment neither the file nor the store has it.
   ///
-  /// - Parameter replace: Puts another file in its place. Right before that it calls its second argument with the complete new file, which
-  ///   is then on the disk, together with the version.
+  /// Right before `replace` puts another file in its place, it calls its second argument with that: the file is on the disk then, together
+  /// with the version.
   func keep(
     _ access: borrowing FileAccess,
     while replace: (SystemPath, _ settle: @escaping (FileDescriptor) throws(SystemError) -> Void) throws -> Void
@@ -229,99 +229,6 @@ extension VersionKeeper {
 
   static func currentVersionError(_ version: FileVersion) -> FileVersionError {
     FileVersionError(.isCurrent, "The version \(version.id) is the current one. Pass one that's kept.")
-  }
-
-  // MARK: - Restoring
-
-  func restore(_ version: FileVersion, to url: URL) throws -> URL {
-    if version.isCurrent { throw Self.currentVersionError(version) }
-    guard let stored = version.stored else {
-      return try withSnapshot(ofCopies: version) { try restore($0, to: url) }
-    }
-    return try restore(stored, to: url)
-  }
-
-  private func restore(_ stored: StoredVersion, to url: URL) throws -> URL {
-    let target = Self.url(url, withTypeOf: stored)
-    if target == url {
-      return try coordinator.blocking.write(url, options: .forMerging) { access in
-        let path = access.canonicalPath
-        try restore(stored, inPlaceOf: path, to: path) { change in change.announce(by: access) }
-        return access.url
-      }
-    }
-    let intents = [
-      FileAccessIntent.writing(url, options: .forMoving), FileAccessIntent.writing(target, options: .forReplacing),
-    ]
-    return try coordinator.blocking.coordinate(intents) { items in
-      let (old, new) = (items[0].canonicalPath, items[1].canonicalPath)
-      let wasThere = try status(of: old) != nil
-      try restore(stored, inPlaceOf: old, to: new) { change in change.announce(by: items[1]) }
-      if wasThere { try items[0].didMove(to: items[1].url) }
-      return items[1].url
-    }
-  }
-
-  /// Puts the contents of a version in the place of a file, which gets another name if it's to have another extension.
-  ///
-  /// The contents that they overwrite become a version first.
-  func restore(
-    _ version: StoredVersion, inPlaceOf old: SystemPath, to path: SystemPath, _ announce: (VersionChange) -> Void
-  ) throws {
-    // A task that's cancelled from here on would leave half of it.
-    let keeper = cancellable(by: nil)
-    try checkKind(of: old, for: version)
-    if old != path {
-      try checkFree(path, for: old)
-      try withStore(at: [path]) { store in try storeOfVersion(version, insteadOf: store).verify(version) }
-      if try status(of: old) != nil {
-        try HostFileSystem().moveItem(from: old, to: path, replacing: false)
-        try keeper.withStore(at: [old, path]) { store in try store.noteMove(from: old, to: path) }
-      }
-    }
-    if let kept = try keeper.keepIfPresent(at: path) { announce(VersionChange(.gained, kept)) }
-    try keeper.withStore(at: [path]) { store in
-      try storeOfVersion(version, insteadOf: store).restore(version, to: path)
-    }
-  }
-
-  /// The store that has a version: it may be restored to another volume than that of its file.
-  func storeOfVersion(_ version: StoredVersion, insteadOf store: VersionStore) throws -> VersionStore {
-    if try store.versionIfPresent(version.id, of: version.item) != nil { return store }
-    for directory in try storage.otherDirectories(than: store.root) where VersionStore.exists(at: directory) {
-      let other = try VersionStore(at: directory, worker: Self.worker, time: time)
-      if try other.versionIfPresent(version.id, of: version.item) != nil { return other }
-    }
-    throw VersionStoreError.versionIsGone(version.id)
-  }
-
-  /// A file takes the place of a directory, or a directory that of a file, only if they're the same item: a person who names a directory
-  /// may mean a file in it.
-  private func checkKind(of path: SystemPath, for version: StoredVersion) throws {
-    guard let status = try status(of: path), (status.kind == .directory) != version.isPackage else { return }
-    let isItsOwn = try withStoreIfPresent(at: path, otherwise: false) { store in
-      try store.item(at: path, creating: false) == version.item
-    }
-    if isItsOwn { return }
-    let (there, restored) = version.isPackage ? ("file", "directory") : ("directory", "file")
-    throw FileVersionError(
-      .fileExists,
-      "'\(path)' is a \(there), and the version is a \(restored). Name another path, or move the \(there) away.")
-  }
-
-  /// A file gets the extension of a version only where no other file has that name.
-  private func checkFree(_ target: SystemPath, for file: SystemPath) throws {
-    if try HostFileSystem().statusIfPresent(of: target) == nil { return }
-    throw FileVersionError(
-      .fileExists,
-      "'\(file)' would become '\(target)', with the extension of the version, and another file is there. Move that away, or restore "
-        + "the version to a path with its extension.")
-  }
-
-  /// The name of the file with the extension of the version, if that has another one.
-  static func url(_ url: URL, withTypeOf version: StoredVersion) -> URL {
-    guard let type = version.name.pathExtension, type != url.pathExtension else { return url }
-    return url.deletingPathExtension().appendingPathExtension(type)
   }
 }
 

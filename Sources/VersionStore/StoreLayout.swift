@@ -9,8 +9,9 @@ internal import SystemInterface
 ///     items/12/1234…/VERSION/contents/NAME  the version: another name of a file in `contents`, or a directory of such names
 ///     items/12/1234…/VERSION/members        of a package: a line for each member
 ///     items/12/1234…/VERSION/sha256         of a large file: the hash that its record doesn't have
-///     items/12/1234…/item                   the path of the item
-///     items/12/1234…/resolving              the changes of conflicts that follow when their file has got the result
+///     items/12/1234…/VERSION.open           an empty file: the addition of the version may not be completed
+///     items/12/1234…/item                   where the item is
+///     items/12/1234…/resolving              what is done to conflicts when their file has got the result
 ///     removed/1234…/VERSION@TIME            a version that was removed and can be brought back for a while
 ///     items/12/1234…/list                   all records of the item's versions in one file, a cache
 ///     places/home/me/a.txt/=item            the item at `/home/me/a.txt`
@@ -45,6 +46,15 @@ struct StoreLayout: Sendable {
   func directory(of version: VersionID, of item: ItemID) -> SystemPath {
     directory(of: item).appending(version.description)
   }
+
+  /// Names a version whose addition may have to be completed, so that nobody looks for it among all of them.
+  ///
+  /// It's made before the version gets its place, and removed after the version's ``step``.
+  func mark(of version: VersionID, of item: ItemID) -> SystemPath {
+    directory(of: item).appending(version.description + Self.markSuffix)
+  }
+
+  static let markSuffix = ".open"
 
   func step(_ name: String) -> SystemPath { steps.appending(name) }
 

@@ -52,17 +52,18 @@ extension VersionStore {
       if taking == .linking && isShared {
         try placeReplacement(step, version)
       } else {
-        try commit(step, version)
+        try commit(step, version, isOpen: taking != .copying)
       }
       // A replacement that shares the file ends when the other file is there.
       if taking == .linking && isShared { return version }
       if taking == .moving { try completeMove(of: version, from: source, status.identity) }
-      if taking != .copying { try? unlink(stepPath(of: version)) }
+      if taking != .copying { try? endStep(of: id, of: item) }
       if isHashedLater { hashingIsDue?() }
       return version
     } catch {
       if try versionIfPresent(id, of: item) == nil {
         try? undo(step)
+        try? unlink(layout.mark(of: id, of: item))
         removeTask(UnhashedVersion(item: item, id: id))
       } else if taking == .moving, try self.status(of: source)?.identity == status.identity {
         // It can't be taken from where it is.
@@ -76,7 +77,13 @@ extension VersionStore {
     layout.directory(of: version.id, of: version.item).appending(StoreLayout.step)
   }
 
-  /// The facts of a version that are known before its contents were read.
+  /// Notes that there's nothing to complete any more.
+  func endStep(of id: VersionID, of item: ItemID) throws(VersionStoreError) {
+    try unlink(layout.directory(of: id, of: item).appending(StoreLayout.step))
+    try unlink(layout.mark(of: id, of: item))
+  }
+
+  /// What is known of a version before its contents were read.
   struct Draft {
     let id: VersionID
     let item: ItemID
@@ -182,10 +189,12 @@ extension VersionStore {
     }
   }
 
-  private func commit(_ step: SystemPath, _ version: StoredVersion) throws(VersionStoreError) {
+  /// If it `isOpen`, there's something to complete from then on.
+  private func commit(_ step: SystemPath, _ version: StoredVersion, isOpen: Bool) throws(VersionStoreError) {
     try storing { () throws(SystemError) in try files.synchronizeItem(at: step) }
     let directory = layout.directory(of: version.item)
     try ensureDurableDirectory(directory)
+    if isOpen { try writeDraft([], to: layout.mark(of: version.id, of: version.item)) }
     try rename(step, to: layout.directory(of: version.id, of: version.item))
     try synchronizeNames(in: directory)
   }
@@ -197,6 +206,7 @@ extension VersionStore {
   private func placeReplacement(_ step: SystemPath, _ version: StoredVersion) throws(VersionStoreError) {
     let place = layout.directory(of: version.id, of: version.item)
     try ensureDurableDirectory(place.parent)
+    try writeDraft([], to: layout.mark(of: version.id, of: version.item))
     try rename(step, to: place)
   }
 
@@ -257,6 +267,7 @@ extension VersionStore {
         if version.hash == nil { hashingIsDue?() }
       } else {
         try remove(version.id, of: item)
+        try? unlink(layout.mark(of: version.id, of: item))
       }
       throw error
     }

@@ -56,6 +56,9 @@ extension VersionStore {
           replacing: false)
       }
     }
+    for id in try other.openVersionIDs(of: item) {
+      try writeDraft([], to: step.appending(other.layout.mark(of: id, of: item).lastComponent))
+    }
     try storing { () throws(SystemError) in try files.synchronizeItem(at: step) }
     let directory = layout.directory(of: item)
     try ensureDirectory(directory.parent)

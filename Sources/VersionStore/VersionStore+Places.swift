@@ -234,6 +234,7 @@ extension VersionStore {
   /// Removes a history wherever its file is.
   func removeHistory(_ item: GoneItem) throws(VersionStoreError) {
     for id in try versionIDs(of: item.item) { try remove(id, of: item.item) }
+    for id in try openVersionIDs(of: item.item) { try unlink(layout.mark(of: id, of: item.item)) }
     try forgetRemovals(before: .max, of: item.item)
     try unlink(layout.resolution(of: item.item))
     try unlink(layout.place(of: item.path).appending(StoreLayout.goneName + item.item.description))

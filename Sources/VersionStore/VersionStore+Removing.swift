@@ -105,6 +105,11 @@ extension VersionStore {
     guard let name = try removals(of: item).last(where: { $0.version == id }) else { throw .versionIsGone(id) }
     let directory = layout.directory(of: item)
     try ensureDirectory(directory)
+    // Its addition wasn't completed when it was removed.
+    if try status(of: path(of: name, of: item).appending(StoreLayout.step)) != nil {
+      try unlink(layout.mark(of: id, of: item))
+      try writeDraft([], to: layout.mark(of: id, of: item))
+    }
     try rename(path(of: name, of: item), to: layout.directory(of: id, of: item))
     try synchronizeNames(in: directory)
     guard let version = try versionIfPresent(id, of: item) else { throw .versionIsGone(id) }

@@ -112,12 +112,16 @@ extension VersionStore {
   /// - Parameter item: The item.
   /// - Returns: How many there were.
   /// - Throws: The error of a system call.
+  /// - Complexity: O(versions of the item) for their names, of which there's one to look at for each cut-off addition.
   @discardableResult
   package func completeMoves(of item: ItemID) throws(VersionStoreError) -> Int {
     var count = 0
-    for id in try versionIDs(of: item) {
+    for id in try openVersionIDs(of: item) {
       let path = layout.directory(of: id, of: item).appending(StoreLayout.step)
-      if try status(of: path) == nil { continue }
+      if try status(of: path) == nil {
+        try unlink(layout.mark(of: id, of: item))
+        continue
+      }
       guard case .add(_, let source, let identity, let taking)? = try recordIfIntact(at: path).flatMap(Step.init) else {
         try completeUnknown(id, of: item)
         count += 1
@@ -135,10 +139,21 @@ extension VersionStore {
         case .linking: try recoverReplacement(of: version, from: source, identity)
         }
       }
-      try unlink(path)
+      try endStep(of: id, of: item)
       count += 1
     }
     return count
+  }
+
+  /// The versions whose additions may not be completed, oldest first.
+  func openVersionIDs(of item: ItemID) throws(VersionStoreError) -> [VersionID] {
+    try unsortedNames(in: layout.directory(of: item)).compactMap { name in
+      guard name.bytes.count > StoreLayout.markSuffix.utf8.count,
+        name.bytes.suffix(StoreLayout.markSuffix.utf8.count)
+          .elementsEqual(StoreLayout.markSuffix.utf8)
+      else { return nil }
+      return VersionID(name.bytes.dropLast(StoreLayout.markSuffix.utf8.count))
+    }.sorted()
   }
 
   /// Completes a replacement whose step, and perhaps whose record, wasn't on the disk when the power failed.
@@ -161,6 +176,6 @@ extension VersionStore {
       }
       return try remove(id, of: item)
     }
-    try unlink(directory.appending(StoreLayout.step))
+    try endStep(of: id, of: item)
   }
 }

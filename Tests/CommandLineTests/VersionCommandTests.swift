@@ -136,11 +136,56 @@ struct VersionCommandTests {
     #expect(bench.text("d/inner") == "text\n")
     try FileManager.default.createSymbolicLink(atPath: bench.path("l"), withDestinationPath: "none")
     #expect(mkfifo(bench.path("p"), 0o600) == 0)
-    for name in ["l", "p"] {
+    for (name, reason) in [("l", "is a symbolic link to 'none'"), ("p", "is a pipe")] {
       let other = try bench.run("restore", file, "1", "--to", bench.path(name))
-      #expect(other.status == 64 && other.errors.contains("neither a file nor a directory"), "\(other.errors)")
+      #expect(other.status == 64 && other.errors.contains("'\(bench.path(name))' \(reason)"), "\(other.errors)")
     }
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: bench.path("l")) == "none")
+  }
+
+  @Test(
+    "What a merge leaves that was killed is removed by the next one, as soon as its command has ended, and nothing else"
+  )
+  func leftoversOfMerges() throws {
+    _ = try output("keep", file)
+    try bench.makeFile("notes.sync-conflict-20260102-030405-ABCDEFG.txt", "theirs\n")
+    let temporary = bench.scratch.url.appending(path: "it's temporary").path
+    try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: false)
+    let foreign = temporary + "/filecoord-merge-file"
+    try Data().write(to: URL(filePath: foreign))
+    func directories() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: temporary).filter { $0 != "filecoord-merge-file" }
+    }
+    let resolve = "TMPDIR=\"$ROOT/../it's temporary\" exec \"$FILECOORD\" resolve --copies \"$ROOT/notes.txt\" --merge "
+    #expect(mkfifo(bench.path("go"), 0o600) == 0)
+    let merging = try bench.startScript(resolve + "'echo merging $$; read line < \"$ROOT/go\"'")
+    let line = try merging.output.line { $0.hasPrefix("merging ") }
+    let command = try #require(Int32(line.dropFirst("merging ".count)))
+    merging.signal(SIGKILL)
+    #expect(try directories().count == 1)
+    // Its command is at work still.
+    #expect(try bench.startScript(resolve + "'exit 3'").end() == 3)
+    #expect(try directories().count == 1)
+    #expect(kill(command, SIGKILL) == 0)
+    // The pipe of its output is closed when it has ended.
+    _ = try merging.end()
+    #expect(try bench.startScript(resolve + "'cat {other} > {current}'").end() == 0)
+    #expect(try directories() == [] && FileManager.default.fileExists(atPath: foreign))
+    #expect(bench.text("notes.txt") == "theirs\n")
+  }
+
+  @Test("Bytes of names that aren't UTF-8 are shown as U+FFFD, and the version is found by its id")
+  func otherEncodings() throws {
+    let script = try bench.startScript(
+      """
+      cd "$ROOT"; name=$(printf 'a\\377'); echo bytes > "$name"
+      "$FILECOORD" keep "$name" && "$FILECOORD" versions --json "$name"
+      id=$("$FILECOORD" versions --json "$name" | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
+      "$FILECOORD" show "$name" "$id"
+      """)
+    #expect(try script.end() == 0, "\(script.errors.text)")
+    #expect(script.output.lines.contains { $0.contains("\"name\":\"a\u{FFFD}\"") })
+    #expect(script.output.lines.last == "bytes")
   }
 
   @Test("A deleted file comes back with the directories around it, also if a link is where it was")

@@ -122,4 +122,21 @@ struct ListingTests {
       #expect(try sandbox.tree("store/items").count { $0.contains(item.description) } == 0)
     }
   }
+
+  @Test("An addition looks at no version of those that are there, however many they are", arguments: [10, 400])
+  func additionBesideMany(count: Int) async throws {
+    try await withVersions(count) { sandbox, _ in
+      let door = DyingDoor.hurried()
+      let store = try sandbox.store(door)
+      #expect(try store.completeMoves(of: item) == 0)
+      _ = try store.keep(sandbox.path("a"), of: item, StoreSandbox.attributes) { settle in
+        try door.replaceContents(of: sandbox.path("a"), with: [1], settling: settle)
+      }
+      let calls = door.log.filter { $0.call != .readDirectory }
+      #expect(calls.count < 150, "\(calls.count) calls")
+      #expect(try store.versions(of: item).count == count + 1)
+      // Nothing says that something is to be completed.
+      #expect(try store.openVersionIDs(of: item) == [])
+    }
+  }
 }

@@ -32,6 +32,9 @@ final class ChildProgram: Sendable {
     }
   }
 
+  /// Lets the programs that are started from now on inherit a descriptor.
+  static func hand(_ descriptor: Int32) { _ = fcntl(descriptor, F_SETFD, 0) }
+
   private static func start(
     _ words: [Argument], _ environment: [String: String], _ signals: Signals
   ) throws(Failure) -> pid_t {

@@ -24,7 +24,7 @@ extension Command {
       "watching DIR" on standard error after the first ones. Ends with 1 if there are conflicts and --live isn't there.
 
       With --json each line is an object with the members path, conflicts (their number) and copies, the paths of conflict
-      copies beside the file.
+      copies beside the file. Bytes of names that aren't UTF-8 are shown as U+FFFD.
       """,
     examples: [
       Example(line: "filecoord conflicts --copies ~/Sync", explanation: "Lists conflict copies of Syncthing."),
@@ -45,7 +45,8 @@ extension Command {
 
       --merge runs COMMAND once for each of the others, the oldest first. {base} is what they began with, or an empty file if
       that isn't known; {current} is a copy of the file, and what COMMAND leaves in it is the result. If COMMAND fails, nothing
-      changes, and the exit status is that of COMMAND.
+      changes, and the exit status is that of COMMAND. The files are in a directory in TMPDIR; one that was left by a process that was
+      killed is removed by the next merge.
       """,
     examples: [
       Example(line: "filecoord resolve notes.txt --keep newest", explanation: "Takes the text that was changed last."),
@@ -146,14 +147,13 @@ private struct Resolver {
   }
 
   private func merged(_ conflict: FileConflict) async throws -> FileResolution {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "filecoord-merge-\(UUID())")
-    try FileManager.default.createDirectory(
-      at: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-    defer { try? FileManager.default.removeItem(at: directory) }
-    let current = directory.appending(path: "current"), base = directory.appending(path: "base")
+    MergeDirectory.removeLeftovers()
+    let directory = try MergeDirectory()
+    defer { directory.remove() }
+    let current = directory.url.appending(path: "current"), base = directory.url.appending(path: "base")
     try await conflict.contents(of: conflict.current).write(to: current)
     for (number, other) in conflict.others.reversed().enumerated() {
-      let path = directory.appending(path: "other\(number + 1)")
+      let path = directory.url.appending(path: "other\(number + 1)")
       try await conflict.contents(of: other).write(to: path)
       // The command may have written to it.
       try await (conflict.base.asyncMap { try await conflict.contents(of: $0) } ?? Data()).write(to: base)
@@ -170,7 +170,7 @@ private struct Resolver {
   ) async throws {
     var command = session.invocation.text(.merge) ?? ""
     for (name, url) in [("{current}", current), ("{base}", base), ("{other}", other)] {
-      command = command.replacing(name, with: "'\(url.path)'")
+      command = command.replacing(name, with: url.path.quotedForShell)
     }
     let words = ["sh", "-c", command].map { Argument($0) }
     let code = try await ChildProgram.run(words, environment: environment, signals: session.signals)

@@ -26,7 +26,7 @@ extension Command {
 
       With --json each line is an object with the members number, id, name, size, modified, kept, device, author, sha256, path,
       package, conflict, resolved, base, discardable and parents; with --deleted with path, missed and versions, which are such
-      objects.
+      objects. Bytes of names that aren't UTF-8 are shown as U+FFFD: 'filecoord show' prints such a version by its id.
       """,
     examples: [
       Example(line: "filecoord versions notes.txt", explanation: "Lists the versions of notes.txt."),
