@@ -116,6 +116,15 @@ extension FileVersionError {
         + (count == 1 ? "it" : "them") + ", or exclude \(count == 1 ? "it" : "them") by name.")
   }
 
+  /// Directories below one of which versions are kept aren't watched by the kernel.
+  static func unwatched(_ count: Int, because reason: String?) -> FileVersionError {
+    FileVersionError(
+      .fileSystem,
+      (count == 1 ? "A directory below it isn't watched" : "\(count) directories below it aren't watched")
+        + ", but looked at from time to time: a change there is kept late, and what is overwritten twice in between has no version"
+        + (reason.map { ". \($0)" } ?? "."))
+  }
+
   private static func advice(for error: SystemError) -> String {
     if error.isOne(of: .noSpace, .quotaExceeded) {
       return

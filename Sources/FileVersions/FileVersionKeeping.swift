@@ -33,8 +33,9 @@ public struct FileVersionKeeping: Hashable, Sendable {
     case ready
     /// The present contents of a file were kept.
     case kept(URL, FileVersion)
-    /// The present contents of a file couldn't be kept; it's tried again when the file changes. For the directory itself:
-    /// nothing is kept of some files below it, because directories around them can't be read.
+    /// What a file has couldn't be kept; it's tried again when the file changes. For the directory itself: nothing is kept of
+    /// some files below it, because directories around them can't be read; or changes of some are noticed late, because the kernel doesn't
+    /// watch directories around them, for example beyond the limit of inotify(7).
     case failed(URL, FileVersionError)
   }
 }
@@ -112,6 +113,8 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
     private var isReady = false
     /// How many directories can't be read, as was reported last.
     private var unreadableCount = 0
+    /// Whether it was reported that some aren't watched: which ones changes all the time.
+    private var hasReportedUnwatched = false
 
     init(keeper: FileVersionKeeper) { self.keeper = keeper }
 
@@ -125,7 +128,7 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
         if !paths.isEmpty {
           events = await keeper.keep(paths.suffix(FileVersionKeeper.concurrencyMax).reversed()).reversed()
           paths.removeLast(Swift.min(paths.count, FileVersionKeeper.concurrencyMax))
-        } else if hasBegun, let failure = newlyUnreadable() {
+        } else if hasBegun, let failure = newlyUnreadable() ?? newlyUnwatched() {
           return failure
         } else if hasBegun, !isReady {
           isReady = true
@@ -147,6 +150,15 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
       defer { unreadableCount = count }
       guard count > unreadableCount, let url = keeper.root.url else { return nil }
       return .failed(url, .unreadable(count))
+    }
+
+    /// What to report when directories aren't watched for the first time.
+    private mutating func newlyUnwatched() -> FileVersionKeeping.Event? {
+      let health = keeper.watcher.health
+      if health.polledDirectoryCount == 0 { hasReportedUnwatched = false }
+      guard health.polledDirectoryCount > 0, !hasReportedUnwatched, let url = keeper.root.url else { return nil }
+      hasReportedUnwatched = true
+      return .failed(url, .unwatched(health.polledDirectoryCount, because: health.pollingReason))
     }
   }
 

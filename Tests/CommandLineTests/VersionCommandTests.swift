@@ -286,6 +286,25 @@ struct VersionCommandTests {
     #expect(try keeper.end() == 0)
   }
 
+  @Test(
+    "Directories beyond the limit of watches are reported before the others are said to be kept, and their files are kept"
+  )
+  func tooFewWatches() throws {
+    for number in 0..<8 {
+      try FileManager.default.createDirectory(atPath: bench.path("d\(number)"), withIntermediateDirectories: false)
+      try bench.makeFile("d\(number)/a", "\(number)")
+    }
+    // The limit of a user in a namespace of its own, where that's allowed.
+    let limited = "unshare -Ur sh -c 'echo 6 > /proc/sys/user/max_inotify_watches && exec \"$@\"' -"
+    if try bench.startScript(limited + " true").end() != 0 { return }
+    let keeper = try bench.startScript("exec " + limited + " \"$FILECOORD\" keep --live \"$ROOT\"")
+    _ = try keeper.errors.line { $0.hasPrefix("keeping versions below ") }
+    #expect(keeper.errors.text.contains("aren't watched, but looked at from time to time"), "\(keeper.errors.text)")
+    for number in 0..<8 { _ = try keeper.output.line { $0.hasPrefix(bench.path("d\(number)/a") + "  ") } }
+    keeper.signal(SIGTERM)
+    #expect(try keeper.end() == 0)
+  }
+
   @Test("A version without its record, and a removed one with another record, are named: 74")
   func damagedRecords() throws {
     _ = try output("keep", file)
