@@ -33,7 +33,7 @@ public struct FileVersionKeeping: Hashable, Sendable {
     case ready
     /// The present contents of a file were kept.
     case kept(URL, FileVersion)
-    /// What a file has couldn't be kept; it's tried again when the file changes. For the directory itself: nothing is kept of
+    /// The contents of a file couldn't be kept; that's tried again when the file changes. For the directory itself: nothing is kept of
     /// some files below it, because directories around them can't be read; or changes of some are noticed late, because the kernel doesn't
     /// watch directories around them, for example beyond the limit of inotify(7).
     case failed(URL, FileVersionError)
@@ -152,7 +152,7 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
       return .failed(url, .unreadable(count))
     }
 
-    /// What to report when directories aren't watched for the first time.
+    /// The event to report when directories aren't watched for the first time.
     private mutating func newlyUnwatched() -> FileVersionKeeping.Event? {
       let health = keeper.watcher.health
       if health.polledDirectoryCount == 0 { hasReportedUnwatched = false }

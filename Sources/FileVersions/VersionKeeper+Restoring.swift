@@ -39,7 +39,7 @@ extension VersionKeeper {
 
   /// Puts the contents of a version in the place of a file, which gets another name if it's to have another extension.
   ///
-  /// What they overwrite becomes a version first.
+  /// The overwritten contents become a version first.
   func restore(
     _ version: StoredVersion, inPlaceOf old: SystemPath, to path: SystemPath, _ announce: (VersionChange) -> Void
   ) throws {

@@ -83,7 +83,7 @@ extension VersionStore {
     try unlink(layout.mark(of: id, of: item))
   }
 
-  /// What is known of a version before its contents were read.
+  /// The properties of a version that are known before its contents were read.
   struct Draft {
     let id: VersionID
     let item: ItemID
@@ -201,7 +201,7 @@ extension VersionStore {
 
   /// The same for a file that still has its former name, without waiting for the disk: see ``settle(_:with:)``.
   ///
-  /// What `step` says needn't be on the disk when the file is replaced, because a version that has a `step` and another name is known to
+  /// The name `step` needn't be on the disk when the file is replaced, because a version that has a `step` and another name is known to
   /// be one that wasn't replaced. If the power fails in between, ``completeMoves(of:)`` removes what's left.
   private func placeReplacement(_ step: SystemPath, _ version: StoredVersion) throws(VersionStoreError) {
     let place = layout.directory(of: version.id, of: version.item)
@@ -239,7 +239,7 @@ extension VersionStore {
   /// - Parameters:
   ///   - path: The file, as a canonical path.
   ///   - item: The item.
-  ///   - attributes: What is known of the version.
+  ///   - attributes: The known properties of the version.
   ///   - replace: Puts another file in its place, if it returns. Right before that it calls its argument with the complete new file, which
   ///     is then on the disk, together with the version.
   /// - Returns: The version.

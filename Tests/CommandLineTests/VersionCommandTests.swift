@@ -144,7 +144,7 @@ struct VersionCommandTests {
   }
 
   @Test(
-    "What a merge leaves that was killed is removed by the next one, as soon as its command has ended, and nothing else"
+    "Leftovers of a merge that was killed are removed by the next one, as soon as its command has ended, and nothing else"
   )
   func leftoversOfMerges() throws {
     _ = try output("keep", file)

@@ -27,7 +27,7 @@ int64_t bench_walk_with_status(const char *root);
 
 // MARK: Saving
 
-/// What becomes of the old file when another one takes its place. It gets another name in `kept` before, with a record beside it: the
+/// The treatment of the old file when another one takes its place. It gets another name in `kept` before, with a record beside it: the
 /// least that a store of versions has to do. All of that is synced before the new file is written, or together with that, each on a
 /// thread of its own.
 enum bench_keeping { BENCH_KEEPS_NOTHING = 0, BENCH_KEEPS_BEFORE = 1, BENCH_KEEPS_TOGETHER = 2 };
