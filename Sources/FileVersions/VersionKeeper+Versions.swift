@@ -164,7 +164,7 @@ extension VersionKeeper {
     }
   }
 
-  /// Keeps what a file has while it's replaced, if it's there; at no moment neither the file nor the store has it.
+  /// Keeps the contents of a file while it's replaced, if it's there; at each moment the file or the store has them.
   ///
   /// Right before `replace` puts another file in its place, it calls its second argument with that: the file is on the disk then, together
   /// with the version.

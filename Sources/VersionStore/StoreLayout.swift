@@ -10,8 +10,8 @@ internal import SystemInterface
 ///     items/12/1234…/VERSION/members        of a package: a line for each member
 ///     items/12/1234…/VERSION/sha256         of a large file: the hash that its record doesn't have
 ///     items/12/1234…/VERSION.open           an empty file: the addition of the version may not be completed
-///     items/12/1234…/item                   where the item is
-///     items/12/1234…/resolving              what is done to conflicts when their file has got the result
+///     items/12/1234…/item                   the path of the item
+///     items/12/1234…/resolving              the changes of conflicts that follow when their file has got the result
 ///     removed/1234…/VERSION@TIME            a version that was removed and can be brought back for a while
 ///     items/12/1234…/list                   all records of the item's versions in one file, a cache
 ///     places/home/me/a.txt/=item            the item at `/home/me/a.txt`
