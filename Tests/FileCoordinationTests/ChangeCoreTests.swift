@@ -105,9 +105,9 @@ struct ChangeCoreTests {
     var process = Process([])
     process.add(1, "/r", observesInside: true)
     process.tell { $0.see(.moved(from: "/r/a", to: "/r/b", replaced: false)) }
-    for number in 0...ChangeCore.lossCountMax { process.tell { $0.see(.vanished(ItemPath("/r/b/\(number)"))) } }
-    #expect(process.core.losses.count == ChangeCore.lossCountMax)
-    #expect(process.core.losses.last == ItemPath("/r/b/\(ChangeCore.lossCountMax)"))
+    for number in 0...ToldPlaces.waitingCountMax { process.tell { $0.see(.vanished(ItemPath("/r/b/\(number)"))) } }
+    #expect(process.core.told.waiting.count == ToldPlaces.waitingCountMax)
+    #expect(process.core.told.waiting.last?.path == ItemPath("/r/b/\(ToldPlaces.waitingCountMax)"))
   }
 
   @Test("C-202: A file that's written and removed at once has vanished, which is one message")

@@ -30,10 +30,7 @@ extension FileAccessArbiter {
     for change in changes {
       switch change {
       case .changed(let path), .appeared(let path): confirm(change, at: path, by: client)
-      case .vanished(let path):
-        _ = takeSettling(path, of: client)
-        ledger.noteEnd(path, of: client)
-        tell(change, to: concerned(by: change, of: client))
+      case .vanished(let path): tellEnd(of: path, to: concerned(by: change, of: client), client)
       case .moved(let old, let new, _):
         confirmMove(change, from: old, to: new, by: client)
       case .unknown: tell(change, to: concerned(by: change, of: client))
@@ -70,15 +67,10 @@ extension FileAccessArbiter {
     case .changed(let path):
       if !isWithheld(path, of: client) { settle(path, isNew: false, unexplained(at: path, of: client), client) }
     case .vanished(let path):
-      // Presenters that haven't been notified of the item yet aren't notified of its end.
-      let untold = takeSettling(path, of: client).map { $0.isNew ? $0.presenters : [] } ?? []
-      if !unpark(path, of: client) {
-        // A presenter of the item itself may have known what was there before.
-        let wasReported = ledger.reportedEnds.contains(ChangeLedger.Settling.Key(client: client, path: path))
-        let told = unexplained(at: path, of: client)
-          .filter { $0.relation == .item || wasReported || !untold.contains($0.presenter) }
-        if !told.isEmpty { ledger.noteEnd(path, of: client) }
-        tell(change, to: told)
+      if unpark(path, of: client) {
+        _ = takeSettling(path, of: client)
+      } else {
+        tellEnd(of: path, to: unexplained(at: path, of: client), client)
       }
     case .appeared(let path):
       let presenters = unexplained(at: path, of: client)
@@ -88,10 +80,17 @@ extension FileAccessArbiter {
       if unpark(old, of: client) { return judge(arrival, by: client) }
       if isNewToAll(at: old, of: client) {
         _ = takeSettling(old, of: client)
+        // Those that have been told of the end of what was there before may have found it when they looked.
+        if ledger.reportedEnds.contains(ChangeLedger.Settling.Key(client: client, path: old)) {
+          tell(.vanished(old), to: unexplained(at: old, of: client))
+        }
         judge(arrival, by: client)
         return judgeAgain(settlingInside: old, at: new, of: client)
       }
       tellSettling(inside: old, of: client)
+      // Something else is there now.
+      let key = ChangeLedger.Settling.Key(client: client, path: new)
+      if ledger.settling[key]?.isNew == true { ledger.settling[key] = nil }
       let isOldExplained = isExplained(at: old, of: client)
       switch (isOldExplained, isExplained(at: new, of: client)) {
       case (true, true): break
@@ -186,6 +185,16 @@ extension FileAccessArbiter {
     }
     return observers(around: path, withInside: true, of: client)
       .allSatisfy { settling.presenters.contains($0.presenter) && $0.relation != .item && $0.relation != .inside }
+  }
+
+  /// To those that haven't been told of an item yet it never was.
+  private mutating func tellEnd(of path: ItemPath, to presenters: Concerned, _ client: ClientID) {
+    let untold = takeSettling(path, of: client).map { $0.isNew ? $0.presenters : [] } ?? []
+    // A presenter of the item itself may have known what was there before.
+    let wasReported = ledger.reportedEnds.contains(ChangeLedger.Settling.Key(client: client, path: path))
+    let told = presenters.filter { $0.relation == .item || wasReported || !untold.contains($0.presenter) }
+    if !told.isEmpty { ledger.noteEnd(path, of: client) }
+    tell(.vanished(path), to: told)
   }
 
   private mutating func takeSettling(_ path: ItemPath, of client: ClientID) -> ChangeLedger.Settling? {

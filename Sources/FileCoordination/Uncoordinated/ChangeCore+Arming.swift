@@ -26,11 +26,13 @@ struct WayToItem: Hashable, Sendable {
 /// A directory and all directories inside, each of which is watched before it's read.
 struct DirectorySearch: Hashable, Sendable {
   struct Directory: Hashable, Sendable {
-    let path: ItemPath
+    var path: ItemPath
     /// Whether names in it that weren't known are reported.
     var isReported: Bool
     /// It may be the one that is watched there: then its names stay known, and events say which of them are gone.
     var mayBeKnown = false
+    /// Whether names are reported that were known, too: observers take the directory for another one.
+    var reportsKnown = false
   }
 
   /// The directories that remain to be searched, the next one last.
@@ -41,8 +43,9 @@ struct DirectorySearch: Hashable, Sendable {
   ///   - isReporting: Whether everything is reported that wasn't known. Otherwise only what is in directories whose presenters
   ///     know already what is inside, and would miss it.
   ///   - mayBeKnown: Whether the directory may be the one that is watched there already.
-  init(_ top: ItemPath, isReporting: Bool, mayBeKnown: Bool = false) {
-    rest = [Directory(path: top, isReported: isReporting, mayBeKnown: mayBeKnown)]
+  ///   - reportsKnown: Whether what was known is reported as well.
+  init(_ top: ItemPath, isReporting: Bool, mayBeKnown: Bool = false, reportsKnown: Bool = false) {
+    rest = [Directory(path: top, isReported: isReporting, mayBeKnown: mayBeKnown, reportsKnown: reportsKnown)]
   }
 }
 
@@ -122,7 +125,7 @@ extension ChangeCore {
     guard let path = presented[id]?.path, let place else { return release(id) }
     // It isn't watched where it is before the presenter follows it there.
     presented[id]?.hasChangedMeanwhile = true
-    if place == path || reportedMoves[path] == place || moves[path] != nil { return }
+    if place == path || reportedTarget(of: path) == place || moves[path] != nil { return }
     if path.withAncestors.contains(where: output.placesLeft.contains) { return }
     let move: ItemChange = .moved(from: path, to: place, replaced: false)
     guard isKnownName(path), let directory = path.parent else { return see(move) }
@@ -163,10 +166,12 @@ extension ChangeCore {
       var isNew = false
       places.change(at: directory.path) { isNew = $0.insert(member.name) }
       let path = directory.path.appending(member.name)
-      if isNew, directory.isReported { see(.appeared(path)) }
+      if isNew || directory.reportsKnown, directory.isReported { see(.appeared(path)) }
       if isNew { noteUnseenMember(member.name, of: directory.path) }
       if member.isDirectory {
-        search.rest.append(DirectorySearch.Directory(path: path, isReported: directory.isReported))
+        var inside = directory
+        inside.path = path
+        search.rest.append(inside)
       }
     }
     doNext([.search(search)])

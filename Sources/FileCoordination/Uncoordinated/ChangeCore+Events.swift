@@ -56,10 +56,10 @@ extension ChangeCore {
     if !events.isEmpty, case .name(_, _, .departed, _)? = all.last {
       return order(.takeEvents, .events(after: all))
     }
-    if all.isEmpty { return }
+    if all.isEmpty { return settleTold() }
     if all.contains(.overflow) { return watchEverythingAgain() }
     halves = Halves(all)
-    doNext([.take(EventBatch(rest: all[...])), .noteFollowers])
+    doNext([.take(EventBatch(rest: all[...])), .noteFollowers, .settleTold])
   }
 
   mutating func take(_ former: EventBatch) {
@@ -127,7 +127,17 @@ extension ChangeCore {
     doNext(presented.keys.sorted().map { .arm($0) } + [.unwatchUnused(former), .see(.unknown(.root))])
   }
 
-  /// Notes of presenters that are about to follow a move whether their items have changed further.
+  /// Everything is known that was done before the last report: observers have seen what it says, unless a move is still to be reported.
+  mutating func settleTold() {
+    let (moves, reportedMoves) = (moves, reportedMoves)
+    told.settle {
+      moves.concernAround($0)
+    } orAtFirstWhere: {
+      reportedMoves.concernAround($0)
+    }
+  }
+
+  /// Notes of presenters that are about to follow a move whether more has happened to their items.
   mutating func noteChangesMeanwhile() {
     for id in followers {
       guard let path = presented[id]?.path else { continue }

@@ -10,14 +10,15 @@ extension ChangeCore {
     requireIdleness()
     switch change {
     case .moved(let old, let new, let replaced):
+      let isRefuted = reportedMoves[old]?.isRefuted == true
       reportedMoves[old] = nil
-      let isRefuted = refutedMoves.remove(old) != nil
       // Moved on before it was settled; to presenters that know it at this place that's a move of its own.
       if let first = moves.origin(of: old), !isPresentedInside(old) {
-        // The former item at this place is gone; or the item itself, which may have been reported there and is back.
-        if moves[first]?.replaced == true || first == new || reportedArrivals.contains(old) { confirm(.vanished(old)) }
+        // What was there before the item came is gone; or the item, which may have been reported there and is back.
+        if moves[first]?.replaced == true || first == new || told.isKnownToObservers(old) { confirm(.vanished(old)) }
         moves[first]?.target = new
-        losses = losses.map { old.contains($0) ? $0.movedAlong(from: old, to: new) : $0 }
+        relocateMoves(inside: old, to: new)
+        told.relocate(from: old, to: new)
         return
       }
       let former = moves[old]
@@ -27,6 +28,7 @@ extension ChangeCore {
       if let former { replace(former, at: old) }
       if moves.count > Self.moveCountMax { settleMove(from: old) } else { output.unsettled.append(old) }
     case .appeared(let path), .changed(let path):
+      if case .appeared = change, let old = reportedMoves.origin(of: path) { reportedMoves[old]?.isArrival = true }
       if changes[path] != nil {
         changes[path]?.isRenewed = true
         changes[path]?.change = change
@@ -37,6 +39,19 @@ extension ChangeCore {
         confirm(change)
       }
     case .vanished, .unknown: confirm(change)
+    }
+  }
+
+  /// What has moved inside of a directory that has moved on is settled where that is now.
+  private mutating func relocateMoves(inside old: ItemPath, to new: ItemPath) {
+    for inner in moves.origins(inside: old) {
+      guard var move = moves[inner] else { continue }
+      moves[inner] = nil
+      let place = inner.movedAlong(from: old, to: new)
+      if old.contains(move.target) { move.target = move.target.movedAlong(from: old, to: new) }
+      move.waitCount = 1
+      moves[place] = move
+      output.unsettled.append(place)
     }
   }
 
@@ -83,12 +98,15 @@ extension ChangeCore {
   /// Where a place is by now if a directory around it has moved that was new to everybody: that's reported as the arrival of the
   /// directory, and never settled as a move.
   private func followUnreportedMoves(_ place: ItemPath) -> ItemPath {
-    follow(place, directories: { isKnownName($0) ? [] : $0.ancestors }, target: { reportedMoves[$0] })
+    follow(place, directories: { isKnownName($0) ? [] : $0.ancestors }, target: { reportedTarget(of: $0) })
   }
+
+  /// Where an item was seen to go, of which the arbiter hasn't decided yet.
+  func reportedTarget(of old: ItemPath) -> ItemPath? { reportedMoves[old].flatMap { $0.isRefuted ? nil : $0.target } }
 
   /// Where a place is by now that was seen to leave, or a directory around it.
   func followMoves(_ place: ItemPath) -> ItemPath {
-    follow(place, directories: \.withAncestors, target: { moves[$0]?.target ?? reportedMoves[$0] })
+    follow(place, directories: \.withAncestors, target: { moves[$0]?.target ?? reportedTarget(of: $0) })
   }
 
   /// Goes along with the moves of directories, the innermost first: one further up came later.
@@ -114,7 +132,7 @@ extension ChangeCore {
 
   /// Another item had taken the place of a moved one, and has moved too: the first one has appeared where it went.
   private mutating func replace(_ former: UnsettledMove, at old: ItemPath) {
-    doNext((former.isRefuted ? [] : [.confirm(.changed(old))]) + [confirmArrival(of: former)])
+    doNext((former.isRefuted ? [] : [.confirm(.changed(old))]) + reportArrival(of: former, from: old))
   }
 
   /// A replaced item at the target has changed, also if nothing is there any more.
@@ -124,24 +142,32 @@ extension ChangeCore {
     return .confirmIfPresent(.appeared(target), at: target == move.target ? place(of: move) : target)
   }
 
-  mutating func takeFormerPlace(_ old: ItemPath, _ move: UnsettledMove, isPresent: Bool) {
+  mutating func takeFormerPlace(_ old: ItemPath, _ move: UnsettledMove, isFound: Bool) {
+    // Nothing may be found there because a directory around it has moved, of which the event isn't taken yet.
+    let isPresent = isFound || move.isRefuted && isKnownName(old)
     // Something else was reported there, and may be gone: observers don't take the item to be there any more.
     guard isPresent || move.isRefuted else { return find(old, move) }
     for id in presenters(inside: old) { presented[id]?.hasLeft = false }
-    let lost = losses.filter(move.target.contains).map { $0.movedAlong(from: move.target, to: old) }
-    dropLosses(at: move.target)
-    if isPresent, !move.isRefuted { noteArrival(at: old) }
+    let lost = told.take { move.target.isSameOrContains($0) || old.isSameOrContains($0) }
+      .filter { $0.report == .gone && move.target.contains($0.path) }
+      .map { $0.path.movedAlong(from: move.target, to: old) }
     // Also of those that are armed already: the renewal has ended their watches.
     let replacement: [Step] =
       presenters(of: old).map { .arm($0) } + takenPlace(old, move, isPresent: isPresent)
-    let place = place(of: move)
-    // The directory isn't reported as moved: the items in it have appeared with it.
-    let isSearched = place != old && places.place(at: place)?.isDeep == true
-    let search = DirectorySearch(place, isReporting: true)
+    let renewal = renewal(inside: old)
+    if move.target != old { unwatchLeft(inside: old) }
     doNext(
-      renewal(inside: old) + replacement + lost.filter { !isKnownName($0) }.map { .confirm(.vanished($0)) }
-        + confirmOthers(inside: old) + [confirmArrival(of: move)]
-        + (isSearched ? [.unwatchInside(place), .search(search)] : []))
+      renewal + replacement + lost.filter { !isKnownName($0) }.map { .confirm(.vanished($0)) }
+        + confirmOthers(inside: old) + reportArrival(of: move, from: old))
+  }
+
+  /// A directory isn't reported as moved: what is in it has appeared with it.
+  private func reportArrival(of move: UnsettledMove, from old: ItemPath) -> [Step] {
+    let target = followUnreportedMoves(move.target)
+    let place = target == move.target ? place(of: move) : target
+    let isSearched = place != old && places.place(at: place)?.isDeep == true
+    let search = DirectorySearch(place, isReporting: true, mayBeKnown: true, reportsKnown: true)
+    return [confirmArrival(of: move)] + (isSearched ? [.search(search)] : [])
   }
 
   /// The report about the former place of a moved item that something else has taken, perhaps for a moment in which it wasn't
@@ -155,8 +181,7 @@ extension ChangeCore {
   private func renewal(inside path: ItemPath) -> [Step] {
     guard places.place(at: path)?.isDeep == true else { return [] }
     let isObserved = path.parent.flatMap { places.place(at: $0) }?.isDeep == true
-    let search = DirectorySearch(path, isReporting: true)
-    return [.unwatchInside(path)] + (isObserved ? [.search(search)] : [])
+    return [.search(DirectorySearch(path, isReporting: isObserved, mayBeKnown: true, reportsKnown: isObserved))]
   }
 
   /// Whether nothing is at the place of a change by now, and an event says so that isn't taken yet: perhaps of the move of a
@@ -186,7 +211,7 @@ extension ChangeCore {
 
   mutating func takePlace(_ place: ItemPath?, of old: ItemPath, _ move: UnsettledMove) {
     // Back again.
-    if place == old { return takeFormerPlace(old, move, isPresent: true) }
+    if place == old { return takeFormerPlace(old, move, isFound: true) }
     let expected = self.place(of: move)
     guard let place, place != move.target, isKnownName(expected), let directory = move.target.parent else {
       return settle(old, move, at: place)
@@ -200,28 +225,24 @@ extension ChangeCore {
   mutating func settle(_ old: ItemPath, _ move: UnsettledMove, at place: ItemPath?) {
     guard let place else {
       for id in presenters(of: old) { release(id) }
-      dropLosses(at: move.target)
+      let ends = told.take { move.target.isSameOrContains($0) }.filter { $0.report == .gone && !isKnownName($0.path) }
       confirm(.vanished(old))
-      doNext([confirmArrival(of: move)])
+      for end in ends { confirm(.vanished(end.path)) }
+      doNext(reportArrival(of: move, from: old))
       // It may have left with a directory that isn't watched: the places of presented items inside are requested.
       return callRoll(insideAnyOf: [old])
     }
     followers.formUnion(presenters(inside: old))
     places.dropAliases(from: old, to: place)
-    let later = confirmMoves(inside: old, to: place)
+    confirmMoves(inside: old)
     confirm(.moved(from: old, to: place, replaced: move.replaced && place == move.target))
-    for change in later { confirm(change) }
-    for path in losses where place.isSameOrContains(path) && !isKnownName(path) { confirm(.vanished(path)) }
-    dropLosses(at: place)
-    // The item that went there is another one that had the same name.
+    confirmAgain(aroundMoveFrom: old, to: place)
+    // What went there is another item that had the same name.
     if place != move.target { doNext([.confirmIfPresent(move.arrival, at: move.target)]) }
   }
 
   /// A directory has moved, and before that something inside: at its place that's found no more when time has passed.
-  ///
-  /// - Returns: The reports after that of the directory: observers forget what they know of its new place.
-  private mutating func confirmMoves(inside directory: ItemPath, to place: ItemPath) -> [ItemChange] {
-    var later: [ItemChange] = []
+  private mutating func confirmMoves(inside directory: ItemPath) {
     for old in moves.origins(inside: directory) {
       guard let move = moves[old] else { continue }
       moves[old] = nil
@@ -230,14 +251,33 @@ extension ChangeCore {
       } else {
         followers.formUnion(presenters(inside: old))
         confirm(.moved(from: old, to: move.target, replaced: move.replaced))
-        if place.contains(move.target), !directory.contains(move.target) { later.append(.changed(move.target)) }
       }
     }
-    return later
   }
 
-  /// A move is settled: items that had vanished at its target have been reported, or need no report.
-  private mutating func dropLosses(at place: ItemPath) {
-    losses = moves.isEmpty ? [] : losses.filter { !place.isSameOrContains($0) }
+  /// A move is reported: what observers couldn't see where it had been reported they see now.
+  private mutating func confirmAgain(aroundMoveFrom old: ItemPath, to new: ItemPath) {
+    for entry in told.take(where: { old.isSameOrContains($0) || new.isSameOrContains($0) }) {
+      let isFormer = old.isSameOrContains(entry.path)
+      let path = isFormer ? entry.path.movedAlong(from: old, to: new) : entry.path
+      if isUnsettled(path) {
+        // After the next move, then.
+        note(entry.report, at: path)
+      } else if isFormer ? entry.report != .arrived : path != new || entry.report == .gone {
+        confirmAgain(entry.report, at: path)
+        // Observers found nothing there, and have forgotten what was inside.
+        if isFormer, path == new, places.place(at: new)?.isDeep == true {
+          doNext([.search(DirectorySearch(new, isReporting: true, mayBeKnown: true, reportsKnown: true))])
+        }
+      }
+    }
+  }
+
+  private mutating func confirmAgain(_ report: ToldPlaces.Report, at path: ItemPath) {
+    if report != .gone {
+      isKnownName(path) ? confirm(.changed(path)) : doNext([.confirmIfPresent(.changed(path), at: path)])
+    } else if !isKnownName(path) {
+      confirm(.vanished(path))
+    }
   }
 }

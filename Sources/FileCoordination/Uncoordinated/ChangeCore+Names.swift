@@ -31,13 +31,13 @@ extension ChangeCore {
     // The item that has replaced the known one may have moved on with a directory around it.
     if byRename, isKnownName(site.path) {
       see(.changed(site.path))
-      noteReportedEnd(at: site.path)
+      note(.gone, at: site.path)
     }
   }
 
   /// An item that was reported as gone may have been there when observers looked, and is gone again.
   private mutating func reportEndsAgain(at top: ItemPath) {
-    for path in reportedEnds.sorted() where path == top || top.contains(path) && !presenters(of: path).isEmpty {
+    for path in told.ends(inside: top) where path == top || !presenters(of: path).isEmpty {
       see(.vanished(path))
     }
   }
@@ -47,6 +47,19 @@ extension ChangeCore {
     let around = path.ancestors.flatMap { byPath[$0] ?? [] }
     for id in around + presenters(inside: path) where presented[id]?.hasLeft == true {
       presented[id]?.hasChangedMeanwhile = true
+    }
+  }
+
+  /// Something is reported in a directory that has moved along with one of which presenters aren't notified yet, and was never watched
+  /// at its former place.
+  mutating func noteUnseenNews(at path: ItemPath) {
+    guard let watch = path.parent.flatMap({ places.watch(at: $0) }), !places[watch].contains(where: \.isLeft) else {
+      return
+    }
+    for new in path.ancestors {
+      for old in [moves.origin(of: new), reportedMoves.origin(of: new)].compactMap(\.self) {
+        noteUnseenChange(at: path.movedAlong(from: new, to: old))
+      }
     }
   }
 
@@ -65,16 +78,13 @@ extension ChangeCore {
   /// Something has taken the place of a moved item.
   private mutating func refuteMove(from path: ItemPath) {
     moves[path]?.isRefuted = true
-    if reportedMoves[path] == nil { return }
-    if refutedMoves.count >= Self.moveCountMax { refutedMoves = [] }
-    refutedMoves.insert(path)
+    reportedMoves[path]?.isRefuted = true
   }
 
   /// Reports an arrival before the items inside it are reported.
   mutating func announce(_ appearance: Appearance) {
     let path = appearance.path
     refuteMove(from: path)
-    reportedMoves[path] = nil
     // A directory that was made is read after it's watched, so what was found there is an event once more.
     if appearance.wasKnown, !appearance.byRename, appearance.awaited.isEmpty { return }
     see(appearance.wasKnown || appearance.wasPresent ? .changed(path) : .appeared(path))
@@ -83,7 +93,7 @@ extension ChangeCore {
   /// A name is known from now on, if everything inside the directory around it is to be known.
   ///
   /// - Returns: Whether the name was known; and how to watch what is inside, if that is to be known too.
-  private mutating func enter(_ site: Site, mayBeKnown: Bool = false) -> (wasKnown: Bool, search: [Step]) {
+  private mutating func enter(_ site: Site, mayBeKnown: Bool) -> (wasKnown: Bool, search: [Step]) {
     guard isDeep(site) else { return (false, []) }
     var isNew = false
     places.change(at: site.directory) { isNew = $0.insert(site.name) }
@@ -113,10 +123,15 @@ extension ChangeCore {
   mutating func disappear(_ site: Site) {
     let path = site.path
     let wasKnown = leave(site)
-    let owners = presenters(of: path)
+    // What has come to the place of a moved item and is gone again before it was reported is none that presenters know.
+    let isItemElsewhere = (moves[path] ?? reportedMoves[path]).map { !$0.isRefuted } ?? false
+    let owners = isItemElsewhere ? [] : presenters(of: path)
     for id in owners { release(id) }
-    if site.isDirectory { unwatchInside(path) } else { unwatch(path) }
+    for place in places.pathsInside(path) where places.place(at: place)?.isLeft == false { unwatch(place) }
     if wasKnown || !owners.isEmpty { see(.vanished(path)) }
+    // Those are awaited from now on where the first directory on the way is missing.
+    let others = site.isDirectory ? presentersBelow(path).filter { presented[$0]?.hasLeft == false } : []
+    doNext(others.flatMap { [.arm($0), .seeOther($0, than: presented[$0]?.item)] })
   }
 
   // MARK: Moves
@@ -166,8 +181,13 @@ extension ChangeCore {
     }
     let hadTarget = isKnownToBePresent(new)
     refuteMove(from: new)
-    // The former item there is no longer watched under that name.
-    unwatchInside(new)
+    // When events were lost it may be watched there already. Otherwise whatever was there is watched under that name no more.
+    let mayBeKnown =
+      site.isDirectory && places.watch(at: old) == nil && isDeep(target) && places.place(at: new)?.isDeep == true
+    if !mayBeKnown {
+      unwatchInside(new)
+      forgetReplaced(at: new)
+    }
     // Watches of what presenters have there stay where the arbiter knows them until it orders them to follow.
     if !isFollowed {
       if !isDeep(target) {
@@ -178,7 +198,7 @@ extension ChangeCore {
     } else if isDeep(target), site.isDirectory {
       for watch in places.copyDirectories(from: old, to: new) { end(watch) }
     }
-    let (wasKnown, search) = enter(target)
+    let (wasKnown, search) = enter(target, mayBeKnown: mayBeKnown)
     see(.moved(from: old, to: new, replaced: wasKnown || hadTarget))
     // The item that was there before is gone, and the one that has taken its place may be elsewhere by now.
     let waiting = waiting(at: new).flatMap { id -> [Step] in

@@ -37,6 +37,7 @@ extension ChangeCore {
     case seeOther(PresenterID, than: HeldItem?)
     case confirmIfPresent(ItemChange, at: ItemPath)
     case noteFollowers
+    case settleTold
     /// End those of some watches that stand for nothing.
     case unwatchUnused([WatchID])
     /// End the watches that only a presenter needed whose item was at this place.
@@ -130,6 +131,7 @@ extension ChangeCore {
     case .seeOther(let id, let former): if let change = other(id, than: former) { see(change) }
     case .confirmIfPresent(let change, let path): order(.look(path), .confirmation(change))
     case .noteFollowers: noteChangesMeanwhile()
+    case .settleTold: settleTold()
     case .unwatchUnused(let watches):
       for watch in watches where places[watch].isEmpty { end(watch) }
     case .prune(let former): prune(former)
@@ -165,7 +167,7 @@ extension ChangeCore {
     case .settledChange(let unsettled, let path): settle(unsettled, at: path, isPresent: isPresent)
     case .targetDirectory(let old, let move, let place):
       settle(old, move, at: isPresent ? place : move.target)
-    case .formerPlace(let old, let move): takeFormerPlace(old, move, isPresent: isPresent)
+    case .formerPlace(let old, let move): takeFormerPlace(old, move, isFound: isPresent)
     case .target(let old, let move): takeTarget(isPresent, of: old, move)
     case .events, .watch, .way, .search, .listing, .item, .lostItem, .departure, .roll, .movedItem:
       preconditionFailure("a look is no answer to \(question)")

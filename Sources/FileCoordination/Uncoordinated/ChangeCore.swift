@@ -58,6 +58,16 @@ struct ChangeCore: WatchingCore, Sendable {
     var unsettled: [ItemPath] = []
     var unsettledChanges: [ItemPath] = []
 
+    /// Where something was seen to have appeared or changed.
+    var newsPlaces: [ItemPath] {
+      seen.compactMap { change in
+        switch change {
+        case .changed(let path), .appeared(let path): path
+        case .moved, .vanished, .unknown: nil
+        }
+      }
+    }
+
     var isEmpty: Bool { seen.isEmpty && confirmed.isEmpty && unsettled.isEmpty && unsettledChanges.isEmpty }
 
     /// The lasting changes that came before everything that was seen: places of items, and the news that are reported
@@ -100,6 +110,20 @@ struct ChangeCore: WatchingCore, Sendable {
       seen.append(change)
     }
 
+    /// What was found in a directory since another one has left its place.
+    mutating func forgetNews(inside directory: ItemPath) {
+      let departure = seen.lastIndex { change in
+        if case .moved(let old, _, _) = change { old.isSameOrContains(directory) } else { false }
+      }
+      for change in seen[(departure.map { $0 + 1 } ?? 0)...] {
+        switch change {
+        case .appeared(let path) where directory.contains(path), .changed(let path) where directory.contains(path):
+          forget(change)
+        case .appeared, .changed, .moved, .vanished, .unknown: break
+        }
+      }
+    }
+
     private mutating func forget(_ change: ItemChange) {
       guard known.remove(change) != nil, let index = seen.lastIndex(of: change) else { return }
       seen.remove(at: index)
@@ -126,20 +150,12 @@ struct ChangeCore: WatchingCore, Sendable {
   var changes = PathTree<UnsettledChange>()
   /// Moves that the arbiter has received, and for which it hasn't decided yet whether a coordinated write accounts for them; those
   /// of such writes until something else is at the place.
-  var reportedMoves: [ItemPath: ItemPath] = [:]
-  /// Of these, the places that something else has taken, which was reported.
-  var refutedMoves: Set<ItemPath> = []
-  /// Items that have vanished at the target of a move, before the move is reported.
-  var losses: [ItemPath] = []
-  /// Names that were reported as gone: an observer that looks there may see an item that is gone again when the core does.
-  var reportedEnds: Set<ItemPath> = []
-  /// Places to which something was moved, where it was reported before the move is: observers know it there.
-  var reportedArrivals: Set<ItemPath> = []
+  var reportedMoves = UnsettledMoves()
+  /// What observers were told, as far as they may have seen something else.
+  var told = ToldPlaces()
   /// Why something isn't watched, by place.
   var problems: [ItemPath: SystemError] = [:]
   var output = Output()
-  /// Where something was or is different, by the last report.
-  var recentNews: [ItemPath] = []
   /// Watches that stand for no place any more, and are ended when events have been taken.
   var waitingEnds: [WatchID] = []
   /// How many watches were ended since events were taken.
@@ -159,9 +175,7 @@ struct ChangeCore: WatchingCore, Sendable {
   /// How many items are watched at most; beyond that it's as if the system's limit were reached.
   static let watchCountMax = 262_144
   static let moveCountMax = 1024
-  static let lossCountMax = 256
   static let changeCountMax = 1024
-  static let endCountMax = 1024
   /// How many looks at an item that's written all the time, before it's reported nevertheless.
   static let lookCountMax = 10
   static let problemCountMax = 64
@@ -174,38 +188,44 @@ struct ChangeCore: WatchingCore, Sendable {
     // It isn't waited for any more whether a change of it lasts.
     case .vanished(let path):
       changes[path] = nil
-      noteLoss(at: path)
-      noteReportedEnd(at: path)
-    case .moved(let old, let new, _):
-      forgetChanges(inside: old)
+      note(.gone, at: path)
+    case .moved(let old, let new, let replaced):
+      if reportedMoves.count >= Self.moveCountMax { reportedMoves = UnsettledMoves() }
+      reportedMoves[old] = UnsettledMove(target: new, replaced: replaced)
+      told.wait(forMoveFrom: old, to: new)
+      // The arbiter reports these before the move, and observers don't find them there any more.
+      for path in output.newsPlaces where old.contains(path) { note(.present, at: path) }
+      for (path, _) in changes.inside(old).sorted(by: { $0.path < $1.path }) {
+        changes[path] = nil
+        note(.present, at: path)
+      }
       leave(old)
-      if reportedMoves.count >= Self.moveCountMax { (reportedMoves, refutedMoves) = ([:], []) }
-      reportedMoves[old] = new
-      refutedMoves.remove(old)
-    case .changed, .appeared, .unknown: break
+    case .changed(let path), .appeared(let path): noteUnseenNews(at: path)
+    case .unknown: break
     }
     output.see(change)
-    if case .moved(let old, let new, _) = change { seeAgain(inside: old, at: new) }
   }
 
-  /// An item has moved before observers could see it where it had been reported, or what had been reported inside.
-  private mutating func seeAgain(inside old: ItemPath, at new: ItemPath) {
-    let unseen = (recentNews + output.confirmed.compactMap(\.newsPlace)).filter(old.isSameOrContains)
-    if unseen.isEmpty { return }
-    for path in Set(unseen).sorted() { output.see(.changed(path.movedAlong(from: old, to: new))) }
-    for id in presenters(inside: old) where presented[id]?.observesInside == true {
-      presented[id]?.hasChangedMeanwhile = true
+  /// What was seen at a place before something was moved there was never reported, and isn't there any more.
+  mutating func forgetReplaced(at new: ItemPath) {
+    output.forgetNews(inside: new)
+    for (path, unsettled) in changes.inside(new).sorted(by: { $0.path < $1.path }) {
+      if path != new {
+        changes[path] = nil
+        output.see(.vanished(path))
+      } else if case .appeared = unsettled.change {
+        changes[path] = nil
+      }
     }
   }
 
-  /// Records an end that is reported before the move to its place: without a second report after the move, presenters would take
-  /// the item to be there.
-  private mutating func noteLoss(at path: ItemPath) {
-    let isInsideMoved = path.withAncestors.contains { moves.isTarget($0) || output.targets.contains($0) }
-    guard isInsideMoved, !losses.contains(path) else { return }
-    if losses.count >= Self.lossCountMax { losses.removeFirst() }
-    losses.append(path)
+  /// Records what is reported of a place.
+  mutating func note(_ report: ToldPlaces.Report, at path: ItemPath) {
+    told.note(report, at: path, isWaiting: isUnsettled(path))
   }
+
+  /// Whether something was seen to move from around a place or to around it, which isn't reported yet.
+  func isUnsettled(_ path: ItemPath) -> Bool { moves.concernAround(path) || reportedMoves.concernAround(path) }
 
   private mutating func forgetChanges(inside top: ItemPath) {
     for (path, _) in changes.inside(top) { changes[path] = nil }
@@ -221,28 +241,18 @@ struct ChangeCore: WatchingCore, Sendable {
     switch change {
     case .changed(let path), .appeared(let path):
       changes[path] = nil
-      if moves.isTarget(path) { noteArrival(at: path) }
+      note(.present, at: path)
     case .vanished(let path):
       changes[path] = nil
-      reportedArrivals.remove(path)
+      note(.gone, at: path)
     case .moved(let old, let new, _):
-      reportedArrivals.remove(old)
-      // The move shows that an item is there; writes since then are reported for themselves.
+      note(.arrived, at: new)
+      // The move says that something is there; what was written since is reported for itself.
       if case .appeared? = changes[new]?.change { changes[new] = nil }
       forgetChanges(inside: old)
     case .unknown: break
     }
     output.confirmed.append(change)
-  }
-
-  mutating func noteReportedEnd(at path: ItemPath) {
-    if reportedEnds.count >= Self.endCountMax { reportedEnds = [] }
-    reportedEnds.insert(path)
-  }
-
-  mutating func noteArrival(at path: ItemPath) {
-    if reportedArrivals.count >= Self.endCountMax { reportedArrivals = [] }
-    reportedArrivals.insert(path)
   }
 
   /// Whether the names in the directory around a place are known, and its name is one of them: then its end will be reported.
@@ -253,7 +263,7 @@ struct ChangeCore: WatchingCore, Sendable {
   mutating func takeOutput() -> Output {
     let result = output
     output = Output()
-    recentNews = result.confirmed.compactMap(\.newsPlace)
+    told.deliver()
     return result
   }
 
@@ -348,7 +358,6 @@ extension ChangeCore {
     register(id)
     if let old = former.path {
       reportedMoves[old] = nil
-      refutedMoves.remove(old)
       followPlaces(from: old, to: path, hasLeft: former.hasLeft)
     }
     return former
@@ -406,6 +415,11 @@ extension ChangeCore {
 extension ChangeCore {
   mutating func unwatchInside(_ path: ItemPath) {
     for place in places.pathsInside(path) { unwatch(place) }
+  }
+
+  /// Ends the watches of what was seen to leave a place, and isn't followed.
+  mutating func unwatchLeft(inside path: ItemPath) {
+    for place in places.pathsInside(path) where places.place(at: place)?.isLeft == true { unwatch(place) }
   }
 
   private mutating func followPlaces(from old: ItemPath, to new: ItemPath, hasLeft: Bool) {
@@ -483,14 +497,6 @@ extension ItemChange {
     switch self {
     case .changed(let path), .appeared(let path), .moved(_, let path, _): path
     case .vanished, .unknown: nil
-    }
-  }
-
-  /// The same, if observers learn only there what the item is.
-  var newsPlace: ItemPath? {
-    switch self {
-    case .changed(let path), .appeared(let path): path
-    case .moved, .vanished, .unknown: nil
     }
   }
 }

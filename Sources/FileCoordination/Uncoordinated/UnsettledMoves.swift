@@ -8,6 +8,8 @@ struct UnsettledMove: Hashable, Sendable {
   var waitCount = 1
   /// Something did, and that was reported.
   var isRefuted = false
+  /// Observers don't know the item at its former place: it's reported as new where it is.
+  var isArrival = false
 
   /// The report about the target if this wasn't a move.
   var arrival: ItemChange { replaced ? .changed(target) : .appeared(target) }
@@ -40,6 +42,13 @@ struct UnsettledMoves: Hashable, Sendable {
 
   /// Whether something was moved to a place.
   func isTarget(_ place: ItemPath) -> Bool { origins[place] != nil }
+
+  /// Whether something is to be reported as moved from a place or to it, or a directory around it.
+  func concernAround(_ place: ItemPath) -> Bool {
+    func isReported(_ old: ItemPath) -> Bool { moves[old]?.isArrival == false }
+    return !isEmpty
+      && place.withAncestors.contains { isReported($0) || origins[$0]?.contains(where: isReported) == true }
+  }
 
   /// From where something was moved to a place.
   func origin(of target: ItemPath) -> ItemPath? { origins[target]?.min() }
