@@ -1,3 +1,5 @@
+import FileAccessArbiter
+
 /// The promises that clients have received so far.
 struct ModelJournal: Hashable, Sendable {
   struct Party: Hashable, Sendable {
@@ -23,6 +25,8 @@ struct ModelJournal: Hashable, Sendable {
   var untold: [Party: Int] = [:]
   /// A move has put these together.
   var tolerated: Set<Pair> = []
+  /// Where the items of accesses are in the file system since something was moved, of which their holders learn later.
+  var places: [Party: ItemPath] = [:]
   /// Granted by a service that wasn't the right one any more.
   var untrusted: Set<Party> = []
   /// While they weren't trusted, others were granted conflicting accesses.

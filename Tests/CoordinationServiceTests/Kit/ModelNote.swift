@@ -13,6 +13,8 @@ enum ModelNote: Hashable, Sendable {
   case failed(Failure)
   /// A child process of this number begins.
   case launched(Int)
+  /// An access has moved something in the file system.
+  case moves(AccessID, from: ItemPath, to: ItemPath)
   /// An announced move has put it where it is.
   case moved(AccessID)
   /// The service has received everything that was reported again.

@@ -222,6 +222,7 @@ extension ModelProcess {
     let old = accesses[id]?.item.path ?? planned
     accesses[id]?.isMoving = true
     accesses[id]?.formerPath = old
+    notes.append(.moves(id, from: old, to: new))
     ask(thread) { .itemMoved($0, by: id, from: old, to: new, replaced: false) }
   }
 

@@ -27,6 +27,8 @@ extension ServiceModel {
       }
     case .failed(let failure): check(failure)
     case .launched(let child): clients[child].isStarted = true
+    case .moves(let id, let old, let new):
+      noteMove(from: old, to: new, by: ModelJournal.Party(client: client, number: id.rawValue))
     case .moved(let id): tolerateCompany(of: ModelJournal.Party(client: client, number: id.rawValue))
     case .presented(let id):
       // The answer of an earlier service is of no worth to a client that comes too late.
@@ -111,6 +113,7 @@ extension ServiceModel {
     }
     journal.untrusted.remove(party)
     journal.overtaken.remove(party)
+    journal.places[party] = nil
     journal.tolerated = journal.tolerated.filter { $0.first != party && $0.second != party }
   }
 
@@ -149,6 +152,15 @@ extension ServiceModel {
       let presenter = ModelJournal.Party(client: client, number: id.rawValue)
       forget(presenter)
     }
+  }
+
+  /// An access moves its item, and what others hold at the same place, too: what comes there next isn't theirs.
+  private mutating func noteMove(from old: ItemPath, to new: ItemPath, by mover: ModelJournal.Party) {
+    for (party, access) in inside where party != mover {
+      let place = journal.places[party] ?? access.item.path
+      if old.isSameOrContains(place) { journal.places[party] = place.movedAlong(from: old, to: new) }
+    }
+    journal.places[mover] = new
   }
 
   /// The service has carried out a move: accesses that have been granted already, even if their clients don't know yet,

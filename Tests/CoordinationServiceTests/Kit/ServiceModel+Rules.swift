@@ -60,14 +60,18 @@ extension ServiceModel {
       return false
     }
     if belongs(party, to: other) || belongs(other, to: party) { return false }
-    return places(of: access).contains { place in
-      places(of: otherAccess).contains { conflict(place, access.item.access, $0, otherAccess.item.access) }
+    return places(of: party, access).contains { place in
+      places(of: other, otherAccess).contains { conflict(place, access.item.access, $0, otherAccess.item.access) }
     }
   }
 
   /// An earlier service's protection of a place that something was moved away from ends with it.
-  private func places(of access: ModelProcess.Access) -> [ItemPath] {
-    [access.item.path] + (core.epoch == scenario.firstEpoch ? [access.formerPath].compactMap(\.self) : [])
+  ///
+  /// A holder whose item was moved on, and who hasn't learned of it yet, isn't where it takes itself to be any more.
+  private func places(of party: ModelJournal.Party, _ access: ModelProcess.Access) -> [ItemPath] {
+    let isThere = journal.places[party].map { $0 == access.item.path } ?? true
+    let former = core.epoch == scenario.firstEpoch ? access.formerPath : nil
+    return [isThere ? access.item.path : nil, former].compactMap(\.self)
   }
 
   private func conflict(_ left: ItemPath, _ leftAccess: ItemAccess, _ right: ItemPath, _ rightAccess: ItemAccess)
