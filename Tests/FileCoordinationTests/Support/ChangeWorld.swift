@@ -58,6 +58,8 @@ struct ChangeWorld {
   var formerPaths: [PresenterID: [ItemPath]] = [:]
   /// How many equal messages one operation may cause.
   var messageCountMax = 1
+  /// A message may be about a place at which nothing has happened, but where renames lead to or from.
+  var countsAlongRenames = false
   var hasLostTrack = false
   var fault: Fault?
 
@@ -270,7 +272,8 @@ extension ChangeWorld {
   func paths(of kind: Message.Kind, to id: PresenterID) -> [ItemPath] {
     switch kind {
     case .itemDidChange, .itemDidMove: Set(wayOfItem(of: id).flatMap(\.withAncestors)).sorted()
-    case .subitemDidAppear(let path), .subitemDidChange(let path): placesElsewhere(of: path)
+    case .subitemDidAppear(let path), .subitemDidChange(let path):
+      countsAlongRenames ? placesElsewhere(of: path) : [path]
     case .subitemDidMove(let old, let new): [old, new]
     default: []
     }
