@@ -59,17 +59,23 @@ extension SystemPath {
   /// - Parameter isTaken: Whether a name is.
   /// - Returns: The name.
   /// - Throws: The error of `isTaken`.
-  /// - Complexity: O(*n*) in the number of names tried.
+  /// - Complexity: O(*n*) in the number of names tried. ``NameNumbers`` needs fewer for many additions.
   package func firstFree(_ isTaken: (SystemPath) throws(PackageError) -> Bool) throws(PackageError) -> SystemPath {
-    if try !isTaken(self) { return self }
+    var numbers = NameNumbers()
+    return try numbers.firstFree(self, isTaken)
+  }
+
+  fileprivate func firstNumbered(
+    from first: Int, _ isTaken: (SystemPath) throws(PackageError) -> Bool
+  ) throws(PackageError) -> (name: SystemPath, number: Int) {
     let dot = bytes.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 && $0 < bytes.count - 1 ? $0 : nil }
     let end = dot.map { Array(bytes[$0...]) } ?? []
     let stem = Array(bytes[..<(dot ?? bytes.count)])
-    var number = 2
+    var number = first
     while true {
       let tail = Array(" \(number)".utf8) + end
       let candidate = SystemPath(bytes: Self.prefix(of: stem, lengthMax: Self.nameLengthMax - tail.count) + tail)
-      if candidate.canBeMember, try !isTaken(candidate) { return candidate }
+      if candidate.canBeMember, try !isTaken(candidate) { return (candidate, number) }
       number += 1
     }
   }
@@ -82,4 +88,41 @@ extension SystemPath {
     while end > 0 && bytes[end] & 0xc0 == 0x80 { end -= 1 }
     return bytes[..<end]
   }
+}
+
+/// The numbers up to which the names of a directory are taken, by the names that were wished for.
+///
+/// Without it, the *n*-th addition under one name would try *n* names.
+package struct NameNumbers: Sendable {
+  private var numbers: [SystemPath: Int] = [:]
+
+  package init() {}
+
+  /// A name that was wished for, or the first one with a number that isn't taken.
+  ///
+  /// - Parameters:
+  ///   - name: The name that was wished for.
+  ///   - isTaken: Whether a name is taken.
+  /// - Returns: The name, which the caller takes.
+  /// - Throws: The error of `isTaken`.
+  /// - Complexity: O(1) if nothing was removed since the last addition under this name.
+  package mutating func firstFree(
+    _ name: SystemPath, _ isTaken: (SystemPath) throws(PackageError) -> Bool
+  ) throws(PackageError) -> SystemPath {
+    if try !isTaken(name) { return name }
+    let (free, number) = try name.firstNumbered(from: numbers[name].map { $0 + 1 } ?? 2, isTaken)
+    numbers[name] = number
+    return free
+  }
+
+  /// Empties it.
+  ///
+  /// - Returns: The former one.
+  package mutating func take() -> NameNumbers {
+    defer { numbers = [:] }
+    return self
+  }
+
+  /// Notes that a name isn't taken any more.
+  package mutating func noteRemoval() { if !numbers.isEmpty { numbers = [:] } }
 }

@@ -53,10 +53,15 @@ extension PackageTree {
   ) throws(PackageError) -> SystemPath {
     if !name.canBeMember { throw PackageError(.invalidName, name) }
     let place = try MemberPath(directory)
-    guard let holder = try node(at: place)?.asDirectory(directory) else { throw PackageError(.notFound, directory) }
-    let free = try name.firstFree { (name) throws(PackageError) in try holder.member(name) != nil }
-    let path = try place.appending(free)
-    try change(path, .member(.file(FileNode(.bytes(bytes)))))
+    let path = try withDirectory(place, directory) { (holder) throws(PackageError) in
+      // Taken out, so that neither of both is copied.
+      var numbers = holder.numbers.take()
+      defer { holder.numbers = numbers }
+      let free = try numbers.firstFree(name) { (name) throws(PackageError) in try holder.member(name) != nil }
+      let path = try place.appending(free)
+      holder.changes[free] = .member(.file(FileNode(.bytes(bytes))))
+      return path
+    }
     return path.path
   }
 
@@ -121,25 +126,42 @@ extension PackageTree {
   }
 
   private mutating func change(_ place: MemberPath, _ change: DirectoryNode.Change) throws(PackageError) {
-    try Self.change(&root, place.names[...], place.path, change)
+    let name = place.name
+    try withDirectory(place.parent, place.path) { (directory) throws(PackageError) in
+      // A name that the open package hasn't got needs no mark that it's gone.
+      if case .removed = change {
+        directory.numbers.noteRemoval()
+        if directory.base == nil || !directory.hasMembersOfBase {
+          directory.changes[name] = nil
+          return
+        }
+      }
+      directory.changes[name] = change
+    }
   }
 
-  private static func change(
+  /// Alters a directory in its place.
+  private mutating func withDirectory<Result>(
+    _ place: MemberPath, _ path: SystemPath, _ body: (inout DirectoryNode) throws(PackageError) -> Result
+  ) throws(PackageError) -> Result {
+    try Self.withDirectory(&root, place.names[...], path, body)
+  }
+
+  private static func withDirectory<Result>(
     _ directory: inout DirectoryNode, _ names: ArraySlice<SystemPath>, _ path: SystemPath,
-    _ change: DirectoryNode.Change
-  ) throws(PackageError) {
-    guard let name = names.first else { return }
-    if names.count == 1 {
-      // A name that the open package hasn't got needs no mark that it's gone.
-      if case .removed = change, directory.base == nil || !directory.hasMembersOfBase {
-        directory.changes[name] = nil
-      } else {
-        directory.changes[name] = change
-      }
-      return
-    }
+    _ body: (inout DirectoryNode) throws(PackageError) -> Result
+  ) throws(PackageError) -> Result {
+    guard let name = names.first else { return try body(&directory) }
     guard var inner = try directory.member(name)?.asDirectory(path) else { throw PackageError(.notFound, path) }
-    try Self.change(&inner, names.dropFirst(), path, change)
-    directory.changes[name] = .member(.directory(inner))
+    // Taken out, so that its members aren't copied with each of them that's altered.
+    let wasAltered = directory.changes.removeValue(forKey: name) != nil
+    do throws(PackageError) {
+      let result = try withDirectory(&inner, names.dropFirst(), path, body)
+      directory.changes[name] = .member(.directory(inner))
+      return result
+    } catch {
+      if wasAltered { directory.changes[name] = .member(.directory(inner)) }
+      throw error
+    }
   }
 }

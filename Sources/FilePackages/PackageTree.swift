@@ -111,6 +111,8 @@ package struct DirectoryNode: Sendable {
   /// Whether the members of the base that aren't in `changes` are members: otherwise they only lend their attributes.
   package var hasMembersOfBase: Bool
   package var changes: [SystemPath: Change]
+  /// How far the names that were wished for are taken.
+  var numbers = NameNumbers()
   /// The permissions; those of the base, or `0o777` less the umask, unless stated.
   package var mode: UInt32?
 

@@ -56,7 +56,9 @@ struct PackageWriter {
   }
 
   private mutating func write(_ root: DirectoryNode, to place: DirectoryItem) throws(PackageError) -> PinnedDirectory {
-    let draft = try makeDraft(root, beside: place)
+    let (draft, use) = try makeDraft(root, beside: place)
+    var isDraft = true
+    defer { if isDraft { try? files.close(use) } }
     let new: PinnedDirectory
     do throws(PackageError) {
       new = try PinnedDirectory(try openDirectory(draft, destination), at: destination, files)
@@ -74,6 +76,8 @@ struct PackageWriter {
       throw error
     }
     isInPlace = true
+    isDraft = false
+    try? files.close(use)
     try aboutMember(destination) { () throws(SystemError) in
       try files.synchronizeAfterCommit(place.directory)
       try files.removeDisplaced(displaced)
@@ -132,15 +136,16 @@ struct PackageWriter {
   }
 
   /// Makes the new directory, which only its owner may use until it's complete if it has a mode to come.
-  private func makeDraft(_ root: DirectoryNode, beside place: DirectoryItem) throws(PackageError) -> DirectoryItem {
+  ///
+  /// - Returns: The directory, and a descriptor that's open as long as nobody may take it for a leftover.
+  private func makeDraft(
+    _ root: DirectoryNode, beside place: DirectoryItem
+  ) throws(PackageError) -> (DirectoryItem, use: FileDescriptor) {
     let isModeKnown = root.mode != nil || root.base != nil || present?.kind == .directory
-    let name = try aboutMember(destination) { () throws(SystemError) in
-      try files.withTemporaryName(for: place.name) { (name) throws(SystemError) in
-        try files.makeDirectory(name, at: place.directory, mode: isModeKnown ? 0o700 : 0o777)
-        return name
-      }
+    let (name, use) = try aboutMember(destination) { () throws(SystemError) in
+      try files.makeDraftDirectory(for: place.name, at: place.directory, mode: isModeKnown ? 0o700 : 0o777)
     }
-    return DirectoryItem(name: name, directory: place.directory, place: place.place)
+    return (DirectoryItem(name: name, directory: place.directory, place: place.place), use)
   }
 
   private func openDirectory(_ item: DirectoryItem, _ path: SystemPath) throws(PackageError) -> FileDescriptor {

@@ -140,9 +140,20 @@ struct CheckedSaveTests {
         ".file.abcdefgh.fcsave.txt", ".file.abcdefg.fcsave", ".other.abcdefgh.fcsave", "file.abcdefgh.fcsave",
       ]
       for name in [".file.abcdefgh.fcsave", ".file.a2345678.fcsave"] + others { try sandbox.write(name, "x") }
+      let files = HostFileSystem()
       try sandbox.makeDirectory(".file.abcdefgi.fcsave")
-      #expect(try HostFileSystem().removeLeftovers(ofSavesOf: path) == 2)
-      #expect(try sandbox.names().sorted() == (["file", ".file.abcdefgi.fcsave"] + others).sorted())
+      try sandbox.write(".file.abcdefgi.fcsave/member", "x")
+      let link = ".file.abcdefgj.fcsave"
+      try files.makeSymbolicLink(sandbox.path(link), at: .workingDirectory, target: SystemPath("file"))
+      // The directory of a save that's under way stays, also beside those that clear up.
+      let parent = try files.open(path.parent, at: .workingDirectory, flags: .directory, mode: 0)
+      defer { try? files.close(parent) }
+      let (draft, use) = try files.makeDraftDirectory(for: path.lastComponent, at: parent, mode: 0o700)
+      #expect(try files.removeLeftovers(ofSavesOf: path) == 3)
+      #expect(try sandbox.names().sorted() == (["file", link, draft.description] + others).sorted())
+      try files.close(use)
+      #expect(try files.removeLeftovers(ofSavesOf: path) == 1)
+      #expect(try sandbox.names().sorted() == (["file", link] + others).sorted())
       // Temporary names of long names are cut, so that they may be another file's.
       let long = String(repeating: "n", count: 250)
       let cut = SystemPath.temporaryName(for: SystemPath(long))

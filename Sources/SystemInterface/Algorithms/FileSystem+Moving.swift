@@ -64,6 +64,8 @@ extension FileSystem {
     guard let displaced else { return }
     do {
       try removeTree(displaced.name, at: displaced.directory, overridingMode: true)
+    } catch let error where error.isAbsence {
+      // Somebody has taken it for what a killed save has left.
     } catch {
       var error = error
       error.advice = "The change is in place; the replaced item is left as '\(displaced.name)'."

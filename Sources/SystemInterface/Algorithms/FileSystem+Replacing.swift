@@ -121,7 +121,6 @@ extension FileSystem {
   }
 
   private static var noteInterval: Int { 1 << 20 }
-  private static var exchangeCountMax: Int { 16 }
 
   private func replace(
     _ path: SystemPath, _ permission: WritePermission, expecting expected: Expectation? = nil,
@@ -198,7 +197,13 @@ extension FileSystem {
       if let temporary = file.name {
         if let expected {
           expected.meet(temporary)
-          try exchange(temporary, with: name, at: directory, expecting: expected.status)
+          let draft = DirectoryItem(name: temporary, directory: directory, place: SystemPath(""))
+          let place = DirectoryItem(name: name, directory: directory, place: SystemPath(""))
+          try exchange(draft, with: place) { (item) throws(SystemError) in
+            try require(statusIfPresent(of: item.name, at: item.directory), toBe: expected.status, name)
+          }
+          // It's a save whose former contents are left over if this fails.
+          try? unlink(temporary, at: directory, .file)
         } else {
           try rename(temporary, at: directory, to: name, at: directory, .replacing)
         }
@@ -220,42 +225,6 @@ extension FileSystem {
     if status.hasContents(of: expected) { return }
     throw SystemError(
       call: "replaceContents", paths: [name], errno: ESTALE, advice: "Another program has written it meanwhile.")
-  }
-
-  private func exchange(
-    _ temporary: SystemPath, with name: SystemPath, at directory: FileDescriptor, expecting expected: FileStatus
-  ) throws(SystemError) {
-    do {
-      try rename(temporary, at: directory, to: name, at: directory, .exchange)
-    } catch let error where error.isUnsupported {
-      try require(statusIfPresent(of: name, at: directory), toBe: expected, name)
-      return try rename(temporary, at: directory, to: name, at: directory, .replacing)
-    }
-    do {
-      try require(statusIfPresent(of: temporary, at: directory), toBe: expected, name)
-    } catch {
-      try putBack(temporary, to: name, at: directory)
-      throw error
-    }
-    // It's a save whose former contents are left over if this fails.
-    try? unlink(temporary, at: directory, .file)
-  }
-
-  /// Gives something its name back, where others may come and go.
-  private func putBack(
-    _ temporary: SystemPath, to name: SystemPath, at directory: FileDescriptor
-  ) throws(SystemError) {
-    for _ in 0..<Self.exchangeCountMax {
-      do {
-        return try rename(temporary, at: directory, to: name, at: directory, .exchange)
-      } catch let error where error.errno == ENOENT {}
-      do {
-        try rename(temporary, at: directory, to: name, at: directory, .exclusive)
-        return
-      } catch let error where error.errno == EEXIST {}
-    }
-    throw SystemError(
-      call: "replaceContents", paths: [name], errno: EAGAIN, advice: "It's made and removed again and again.")
   }
 
   private func copyMetadata(
