@@ -102,6 +102,12 @@ public struct JSONFormat<Value: Codable & Sendable>: DocumentFormat {
   }
 }
 
+/// A format whose functions surely end, soon, so that nobody needs to watch over them.
+protocol PromptFormat {}
+
+extension TextFormat: PromptFormat {}
+extension DataFormat: PromptFormat {}
+
 extension DocumentFormat where Self == TextFormat {
   /// Texts in UTF-8.
   public static var text: TextFormat { TextFormat() }

@@ -23,9 +23,12 @@ public struct DocumentProgress: Hashable, Sendable {
   }
 
   /// Smaller files take no time worth showing.
-  private static let byteCountMin: Int64 = 4 << 20
+  package static let byteCountMin: Int64 = 4 << 20
 
-  static func note(_ activity: Activity, _ count: Int64, of size: Int64, to progress: (DocumentProgress?) -> Void) {
+  /// Tells of a progress, if there are enough bytes.
+  package static func note(
+    _ activity: Activity, _ count: Int64, of size: Int64, to progress: (DocumentProgress?) -> Void
+  ) {
     guard size >= byteCountMin else { return }
     progress(DocumentProgress(activity: activity, completedByteCount: count, totalByteCount: size))
   }

@@ -88,6 +88,15 @@ final class DocumentBoard: Sendable {
     }
   }
 
+  /// Puts what an edit has changed.
+  func put(_ revision: UInt64, canUndo: Bool, canRedo: Bool) {
+    change { snapshot in
+      snapshot.state.revision = revision
+      snapshot.canUndo = canUndo
+      snapshot.canRedo = canRedo
+    }
+  }
+
   /// - Returns: Whether that changed anything.
   func hasOther(_ progress: DocumentProgress?) -> Bool { state.withLock { $0.snapshot.progress != progress } }
 

@@ -62,7 +62,11 @@ extension FileDocument {
     memory.contents = contents
     // A program that counts by itself takes back what isn't known here.
     if edit == .done { undoSteps.note(former, at: now) } else { undoSteps.removeAll() }
-    receive(.edited(edit, size: size))
+    if edit == .done, core.noteFurtherEdit(size: size, at: options.undo == nil ? options.clock.now : now) {
+      publishRevision()
+    } else {
+      receive(.edited(edit, size: size))
+    }
     return result
   }
 

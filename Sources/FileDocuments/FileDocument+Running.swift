@@ -11,7 +11,18 @@ extension FileDocument {
     let former = presence
     for effect in core.receive(event, at: options.clock.now) { carryOut(effect) }
     noteForJournal()
-    if let presence, presence !== former, presence.presenter.hasMissedMessages { receive(.itemChanged) }
+    if let presence, presence !== former, presence.presenter.hasMissedMessages {
+      receive(.itemChanged)
+      receive(.versionsChanged)
+    }
+  }
+
+  /// Publishes an edit after which all is as before, except for the revision, and the steps that can be undone.
+  func publishRevision() {
+    noteForJournal()
+    registrar.withMutation(of: self, keyPath: snapshotPath) {
+      board.put(core.published.revision, canUndo: undoSteps.canUndo, canRedo: undoSteps.canRedo)
+    }
   }
 
   private func carryOut(_ effect: DocumentEffect) {
@@ -48,10 +59,7 @@ extension FileDocument {
     ) { [self] url throws(DocumentError) in
       try DocumentPresence(url, of: self, in: options.domain, observes: options.observesUncoordinatedChanges)
     }
-    operation = Task {
-      let result = await work.performOnFileOrPackage(kind)
-      complete(kind, result)
-    }
+    operation = Offload.begin { await self.complete(kind, await work.performOnFileOrPackage(kind)) }
   }
 
   private func complete(_ kind: DocumentOperation, _ result: DocumentWork<Contents>.Result) {
@@ -90,14 +98,14 @@ extension FileDocument {
     publishedPlace = place
     if snapshot.progress != nil { snapshot.state.conditions.insert(.progressAvailable) }
     if snapshot == former { return }
-    registrar.withMutation(of: self, keyPath: \.snapshot) { board.put(snapshot) }
+    registrar.withMutation(of: self, keyPath: snapshotPath) { board.put(snapshot) }
     if hasMoved { noteMoveForJournal() }
   }
 
   /// Comes from the thread that reads or writes.
   nonisolated private func note(_ progress: DocumentProgress?) {
     guard board.hasOther(progress) else { return }
-    registrar.withMutation(of: self, keyPath: \.snapshot) { board.put(progress) }
+    registrar.withMutation(of: self, keyPath: snapshotPath) { board.put(progress) }
   }
 }
 

@@ -41,6 +41,8 @@ public actor FileDocument<Contents: Sendable> {
   private let home: any Actor
   nonisolated let board: DocumentBoard
   nonisolated let registrar = ObservationRegistrar()
+  /// Made once: the compiler has no constant for the path in a generic type, and making one takes longer than an edit.
+  nonisolated let snapshotPath: any KeyPath<FileDocument, DocumentSnapshot> & Sendable = \FileDocument.snapshot
 
   var core: DocumentCore
   var memory = DocumentMemory<Contents, ContentHash>()
@@ -103,7 +105,7 @@ extension FileDocument: Observable {
   ///
   /// May be read anywhere; reading it is observed.
   public nonisolated var snapshot: DocumentSnapshot {
-    registrar.access(self, keyPath: \.snapshot)
+    registrar.access(self, keyPath: snapshotPath)
     return board.snapshot
   }
 
@@ -136,7 +138,7 @@ extension FileDocument: Observable {
 
   /// The contents as they are now; `nil` while the document is closed.
   public var contents: Contents? {
-    registrar.access(self, keyPath: \.snapshot)
+    registrar.access(self, keyPath: snapshotPath)
     return memory.contents
   }
 }

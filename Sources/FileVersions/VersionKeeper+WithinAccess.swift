@@ -1,6 +1,6 @@
 internal import FileCoordination
 package import FoundationEssentials
-internal import SystemInterface
+package import SystemInterface
 internal import VersionStore
 
 /// The calls of ``FileVersions`` without an access of their own: the caller has one, or does without.
@@ -26,6 +26,12 @@ package struct VersionsWithinAccess: Sendable {
       return version
     }
   }
+
+  /// Whether a file may have versions, as far as that's known without a look into any store.
+  ///
+  /// - Parameter path: The file, as a canonical path.
+  /// - Returns: `false` if there's no store, and no engine's copies count.
+  package func mayHaveVersions(at path: SystemPath) -> Bool { keeper.mayHaveVersions(at: path) }
 
   /// Keeps bytes that are in no file as a version of a file.
   package func add(to url: URL, contents: [UInt8], isConflict: Bool) throws(FileVersionError) -> FileVersion {

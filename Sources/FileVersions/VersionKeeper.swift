@@ -104,6 +104,12 @@ final class VersionKeeper: Sendable {
     }
   }
 
+  /// Whether a file may have versions, as far as that's known without a look into any store.
+  func mayHaveVersions(at path: SystemPath) -> Bool {
+    if !conflictCopies.isEmpty { return true }
+    return (try? storage.hasStore(for: path)) ?? true
+  }
+
   /// The same, but only if there are versions of anything at all: a look makes no store.
   func withStoreIfPresent<Result>(
     at path: SystemPath, otherwise nothing: Result, _ body: (VersionStore) throws -> Result

@@ -200,6 +200,11 @@ package enum Offload {
     return try outcome.get()
   }
 
+  /// Begins a task on these threads, for work that blocks several times: between them it stays on one thread.
+  package static func begin(_ work: sending @escaping () async -> Void) -> Task<Void, Never> {
+    Task(executorPreference: threads, operation: work)
+  }
+
   @concurrent
   private static func capture<Result: Sendable, Failure: Error>(
     _ work: @Sendable () throws(Failure) -> Result

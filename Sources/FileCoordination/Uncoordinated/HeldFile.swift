@@ -7,7 +7,6 @@ package import SystemInterface
 package final class HeldFile: Sendable {
   private let handle: ItemHandle
   private let files: any FileSystem
-
   /// Fails if nothing is there.
   ///
   /// - Parameters:
@@ -20,6 +19,9 @@ package final class HeldFile: Sendable {
   }
 
   deinit { handle.close(in: files, .shared) }
+
+  /// Its device and inode.
+  package var identity: FileIdentity { handle.identity }
 
   /// Where the file is; `nil` if it has no name any more, or none that's in sight.
   package var place: SystemPath? { handle.currentPath(orAt: nil, in: files)?.systemPath }

@@ -63,6 +63,12 @@ struct AutosaveSchedule: Hashable, Sendable {
     return policy.sizeMax.map { size >= $0 } ?? false
   }
 
+  /// Whether so much more reaches the size at which it's time to save.
+  func isFull(with added: Int) -> Bool {
+    guard let sizeMax = policy.sizeMax else { return false }
+    return size.addingReportingOverflow(max(added, 0)).overflow || size + max(added, 0) >= sizeMax
+  }
+
   /// A save has begun: only edits from now on count.
   mutating func noteSaving() {
     firstEdit = nil

@@ -7,9 +7,9 @@ extension DocumentCore {
     _ ended: Running, _ outcome: OperationOutcome, at now: MonotonicTime, _ effects: inout [DocumentEffect]
   ) {
     switch (ended.operation, outcome) {
-    case (.open, .done):
+    case (.open, .done), (.open, .doneWithoutVersions):
       phase = .open
-      needsConflicts = true
+      needsConflicts = outcome == .done
       effects += [.present, .change(.adoptIncoming)]
       noteSavedContents()
     case (.open, .failed(let error)):

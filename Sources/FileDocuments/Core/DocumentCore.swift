@@ -121,6 +121,26 @@ package struct DocumentCore: Hashable, Sendable {
     return effects
   }
 
+  /// Takes an edit that changes nothing but the revision: one more of a document that has unsaved changes, and its time to be saved.
+  ///
+  /// That's the usual edit, and what it costs is what typing costs. Tests compare it with ``receive(_:at:)``.
+  ///
+  /// - Parameters:
+  ///   - size: How much is edited.
+  ///   - now: When.
+  /// - Returns: Whether this was such an edit, which is noted then; otherwise nothing was done.
+  package mutating func noteFurtherEdit(size: Int, at now: MonotonicTime) -> Bool {
+    guard phase == .open, published.hasUnsavedChanges, isTimerArmed || !schedule.hasTimes, calls.isEmpty,
+      questions.isEmpty, !needsCheck, incoming == nil, !wantsAutosave, leaseCount == 0, writerCount == 0,
+      running == nil, !needsConflicts, count.leavesChanges, !schedule.isFull(with: size)
+    else { return false }
+    count.note(.done)
+    revision += 1
+    _ = schedule.noteEdit(size: size, at: now)
+    published.revision = revision
+    return true
+  }
+
   /// Why the contents can't be changed; `nil` if they can.
   package var editingError: DocumentError? {
     let obstacles = editingObstacles

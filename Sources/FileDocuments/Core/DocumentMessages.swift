@@ -112,6 +112,8 @@ package enum KeptContents: Hashable, Sendable {
 package enum OperationOutcome: Hashable, Sendable {
   /// It did what it was to do.
   case done
+  /// `open`: the same, and the file has no versions.
+  case doneWithoutVersions
   case failed(DocumentError)
   /// `check`: the file is the base.
   case unchanged

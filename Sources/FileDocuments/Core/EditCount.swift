@@ -60,6 +60,9 @@ package struct EditCount: Hashable, Sendable {
     return saved.position != position
   }
 
+  /// Whether there are changes now, and surely after another edit.
+  var leavesChanges: Bool { position == end && hasChanges && (saved?.position ?? 0) <= position }
+
   package mutating func note(_ edit: DocumentEdit) {
     switch edit {
     case .done:

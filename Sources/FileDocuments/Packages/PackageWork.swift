@@ -36,8 +36,7 @@ struct PackageWork: Sendable {
     let url = presence.presenter.url
     do {
       let found = try await work.coordinator(for: presence).read(url) { access in
-        _ = try? PackageTree.removeLeftovers(of: access.canonicalPath)
-        return try await opened(presence, access)
+        try await opened(presence, access)
       }
       if let found { return found }
       guard let tree = work.argument.contents else {
@@ -60,7 +59,10 @@ struct PackageWork: Sendable {
   private func opened(_ presence: DocumentPresence, _ access: borrowing FileAccess) async throws -> Result? {
     guard let stored = try present(access) else { return nil }
     presence.presenter.url = access.url
-    return try await registered(presence, access, stored)
+    var result = try await registered(presence, access, stored)
+    // After the registration every version that's added is announced.
+    if work.looksAround(access.canonicalPath, presence) { result.outcome = .doneWithoutVersions }
+    return result
   }
 
   private func registered(

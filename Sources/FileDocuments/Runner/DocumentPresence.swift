@@ -13,6 +13,10 @@ final class DocumentPresence: Sendable {
     var registration: FilePresenterRegistration?
     /// The file as it was read or written last.
     var file: HeldFile?
+    /// The hash and the status of the file when it was read last.
+    var known: KnownFile?
+    /// Another document's file is where this one's was.
+    var hasLostFile = false
     /// The leftovers of killed saves were searched for.
     var isTidied = false
     /// The backup was made since the document was opened.
@@ -37,14 +41,12 @@ final class DocumentPresence: Sendable {
     _ url: URL, of document: any DocumentMessageReceiver, in domain: CoordinationDomain, observes: Bool
   ) throws(DocumentError) {
     let (place, key) = try Self.place(of: url, in: domain)
-    guard DocumentRegistry.shared.enter(document, at: key) else {
-      throw .alreadyOpen(url)
-    }
     presenter = DocumentPresenter(place, of: document, observesUncoordinatedChanges: observes)
     self.document = WeakActor(document)
     owner = ObjectIdentifier(document)
     self.domain = domain
     state = Guarded(State(key: key))
+    guard DocumentRegistry.shared.enter(document, self, at: key) else { throw .alreadyOpen(url) }
   }
 
   deinit { leave() }
@@ -77,8 +79,36 @@ final class DocumentPresence: Sendable {
       defer { state.key = place.key }
       return state.key
     }
+    // In this order, so that a check of the other document finds this one at one of the two places.
+    DocumentRegistry.shared.take(document, self, at: place.key)?.loseFile()
     if let former, former != place.key { DocumentRegistry.shared.leave(owner, at: former) }
-    _ = DocumentRegistry.shared.enter(document, at: place.key)
+  }
+
+  /// Another document's file is where this one's was, which is gone.
+  func loseFile() {
+    state.withLock { $0.hasLostFile = true }
+    guard let receiver = document.actor as? any DocumentMessageReceiver else { return }
+    Task { [presenter] in await receiver.itemChanged(for: presenter) }
+  }
+
+  /// Whether another document's file is where this one's was.
+  var hasLostFile: Bool { state.withLock { $0.hasLostFile } }
+
+  /// Whether a file that has come to the place of this document's is another document's.
+  ///
+  /// That one wasn't told yet that its file was moved. If the file is at its place as well, it has two names.
+  func isTaken(by file: FileIdentity, _ files: any FileSystem) -> Bool {
+    let (own, held) = state.withLock { ($0.key, $0.file?.identity) }
+    if held == file { return false }
+    return DocumentRegistry.shared.places(of: file, in: domain, otherThan: self).contains { place in
+      place == own?.path || (try? files.statusIfPresent(of: SystemPath(place)))?.identity != file
+    }
+  }
+
+  /// Whether both have one file, as far as known.
+  func holdsFile(of other: DocumentPresence) -> Bool {
+    guard let file = heldFile?.identity else { return false }
+    return file == other.heldFile?.identity
   }
 
   /// Holds on to the file that's there now, without access to its contents; if there's none, the former one is held on to.
@@ -98,6 +128,12 @@ final class DocumentPresence: Sendable {
     }
   }
 
+  /// The hash and the status of the file when it was read last; `nil` if that's not known for certain.
+  var knownFile: KnownFile? {
+    get { state.withLock { $0.known } }
+    set { state.withLock { $0.known = newValue } }
+  }
+
   /// Where the file is that was read or written last; `nil` if it's gone, or that isn't known.
   var filePlace: SystemPath? { heldFile?.place }
 
@@ -108,9 +144,20 @@ final class DocumentPresence: Sendable {
   func reserve(_ url: URL) throws(DocumentError) -> () -> Void {
     guard let document = document.actor else { return {} }
     let key = try Self.place(of: url, in: domain).key
-    guard DocumentRegistry.shared.enter(document, at: key) else { throw .alreadyOpen(url) }
+    guard DocumentRegistry.shared.enter(document, self, at: key) else { throw .alreadyOpen(url) }
     return { [owner, state] in
       if state.withLock({ $0.key }) != key { DocumentRegistry.shared.leave(owner, at: key) }
+    }
+  }
+
+  /// The same for a place to which the file has been moved already: a document whose own file is gone from there gives way.
+  func reserveToFollow(_ url: URL) throws(DocumentError) -> () -> Void {
+    do throws(DocumentError) {
+      return try reserve(url)
+    } catch {
+      let key = try Self.place(of: url, in: domain).key
+      guard let other = DocumentRegistry.shared.presence(at: key), !other.holdsFile(of: self) else { throw error }
+      return {}
     }
   }
 

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import SystemInterface
 
 /// The receiver of messages about a document's file.
-protocol DocumentMessageReceiver: Actor {
+protocol DocumentMessageReceiver: Actor, EndingDocument {
   /// Whether what's in the item are parts of the document.
   nonisolated var isPackage: Bool { get }
   /// - Returns: Whether the document waits for the end of that program.
@@ -14,8 +14,6 @@ protocol DocumentMessageReceiver: Actor {
   func itemChanged(for presenter: DocumentPresenter)
   func itemMoved(for presenter: DocumentPresenter)
   func versionsChanged(for presenter: DocumentPresenter)
-  /// The process is about to end.
-  func saveBeforeEnd(within deadline: Duration) async
 }
 
 /// A document as others see it: one for each time that it's opened.

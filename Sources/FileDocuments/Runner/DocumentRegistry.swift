@@ -23,6 +23,7 @@ final class DocumentRegistry: Sendable {
   private struct Entry: Sendable {
     let owner: ObjectIdentifier
     let document: WeakActor
+    let presence: WeakPresence
   }
 
   static let shared = DocumentRegistry()
@@ -31,13 +32,45 @@ final class DocumentRegistry: Sendable {
   /// Enters a document.
   ///
   /// - Returns: Whether no other document is there.
-  func enter(_ document: any Actor, at key: Key) -> Bool {
-    let entry = Entry(owner: ObjectIdentifier(document), document: WeakActor(document))
+  func enter(_ document: any Actor, _ presence: DocumentPresence, at key: Key) -> Bool {
+    let entry = Entry(
+      owner: ObjectIdentifier(document), document: WeakActor(document), presence: WeakPresence(presence))
     return entries.withLock { entries in
       if let other = entries[key], other.owner != entry.owner, other.document.actor != nil { return false }
       entries[key] = entry
       return true
     }
+  }
+
+  /// Enters a document whose file has come to a place, also if another document is there: the file of that is gone.
+  ///
+  /// Unless that one has the same file open, because it was opened where the file is now.
+  ///
+  /// - Returns: The presence of the document whose place was taken.
+  func take(_ document: any Actor, _ presence: DocumentPresence, at key: Key) -> DocumentPresence? {
+    let entry = Entry(
+      owner: ObjectIdentifier(document), document: WeakActor(document), presence: WeakPresence(presence))
+    return entries.withLock { entries in
+      guard let other = entries[key], other.owner != entry.owner, other.document.actor != nil else {
+        entries[key] = entry
+        return nil
+      }
+      guard let otherPresence = other.presence.presence, !otherPresence.holdsFile(of: presence) else { return nil }
+      entries[key] = entry
+      return otherPresence
+    }
+  }
+
+  func presence(at key: Key) -> DocumentPresence? { entries.withLock { $0[key]?.presence.presence } }
+
+  /// The canonical paths at which other documents of a domain have a file open, as far as they know.
+  func places(of file: FileIdentity, in domain: CoordinationDomain, otherThan presence: DocumentPresence) -> [String] {
+    let others = entries.withLock { entries in
+      entries.filter { $0.key.domain == ObjectIdentifier(domain) }.compactMap { key, entry in
+        entry.presence.presence.map { (key.path, $0) }
+      }
+    }
+    return others.filter { $0.1 !== presence && $0.1.heldFile?.identity == file }.map(\.0)
   }
 
   /// Removes a document that's entered there.
@@ -49,6 +82,15 @@ final class DocumentRegistry: Sendable {
   var documents: [any Actor] { entries.withLock { Array($0.values) }.compactMap(\.document.actor) }
 
   func document(at key: Key) -> (any Actor)? { entries.withLock { $0[key]?.document }?.actor }
+}
+
+/// A weak reference that never changes.
+///
+/// `@unchecked Sendable`: `presence` is set once, in the initializer, and the runtime clears it atomically.
+final class WeakPresence: @unchecked Sendable {
+  private(set) weak var presence: DocumentPresence?
+
+  init(_ presence: DocumentPresence) { self.presence = presence }
 }
 
 /// A weak reference that never changes.

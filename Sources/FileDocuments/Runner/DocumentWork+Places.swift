@@ -8,6 +8,7 @@ internal import SystemInterface
 extension DocumentWork {
   func move() async throws -> Result {
     guard let presence else { throw DocumentError.notOpen }
+    if presence.hasLostFile { throw DocumentError.fileDeleted }
     let takeBack = try presence.reserve(argument.url)
     do {
       try await coordinator.move(presence.presenter.url, to: argument.url, replacing: argument.isReplacing)
@@ -22,12 +23,14 @@ extension DocumentWork {
 
   func delete() async throws -> Result {
     guard let presence else { throw DocumentError.notOpen }
+    if presence.hasLostFile { throw DocumentError.fileDeleted }
     try await coordinator.delete(presence.presenter.url)
     return Result(.done)
   }
 
   func copy() async throws -> Result {
     guard let presence else { throw DocumentError.notOpen }
+    if presence.hasLostFile { throw DocumentError.fileDeleted }
     try await coordinator.copy(presence.presenter.url, to: argument.url, replacing: argument.isReplacing)
     return Result(.done)
   }
@@ -72,6 +75,7 @@ extension DocumentWork {
 
   func bytes(of contents: Contents) async throws(DocumentError) -> Data {
     do {
+      if format is any PromptFormat { return try format.bytes(of: contents) }
       return try await FormatCode.run(atMost: options.deadline, options.clock) { [format] in
         try format.bytes(of: contents)
       }
@@ -85,6 +89,7 @@ extension DocumentWork {
 
   func contents(of bytes: Data) async throws(DocumentError) -> Contents {
     do {
+      if format is any PromptFormat { return try format.contents(of: bytes) }
       return try await FormatCode.run(atMost: options.deadline, options.clock) { [format] in
         try format.contents(of: bytes)
       }
@@ -115,7 +120,7 @@ extension DocumentWork {
   func follow(_ presence: DocumentPresence) async throws -> Bool {
     guard let path = presence.filePlace else { return false }
     let place = try URL(filePathBytes: path.bytes)
-    let takeBack = try presence.reserve(place)
+    let takeBack = try presence.reserveToFollow(place)
     do {
       try await coordinator.write(
         presence.presenter.url, options: .forMoving, and: place, secondOptions: .forMerging
@@ -137,11 +142,14 @@ extension DocumentWork {
   /// The contents and the status of the file; `nil` if there's none.
   ///
   /// Any other failure is an error: a file that can't be read isn't gone.
-  func present(_ access: borrowing FileAccess) async throws -> (contents: Data, status: FileStatus)? {
+  func present(_ access: borrowing FileAccess) async throws -> PresentFile? {
     do {
-      return try await access.contentsAndStatus(countMax: Int64(clamping: options.byteCountMax)) { [progress] in
+      let time = CoarseClock.fileTime
+      let (contents, status) = try await access.contentsAndStatus(countMax: Int64(clamping: options.byteCountMax)) {
+        [progress] in
         DocumentProgress.note(.reading, $0, of: $1, to: progress)
       }
+      return PresentFile(contents: contents, status: status, time: time)
     } catch {
       if error.isAbsence { return nil }
       throw error
@@ -149,9 +157,9 @@ extension DocumentWork {
   }
 
   /// Notes the date of the file, and whether it can be written.
-  func noteFile(_ access: borrowing FileAccess, in result: inout Result) {
+  func noteFile(_ access: borrowing FileAccess, _ known: FileStatus? = nil, in result: inout Result) {
     let path = access.canonicalPath
-    if let status = try? files.statusIfPresent(of: path) {
+    if let status = known ?? (try? files.statusIfPresent(of: path)) {
       result.modificationDate = Date(timeIntervalSince1970: Double(status.modificationTime) / 1e9)
     }
     result.isWritable = files.isWritable(path) && files.isWritable(path.parent)

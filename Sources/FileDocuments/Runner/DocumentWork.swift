@@ -86,27 +86,31 @@ struct DocumentWork<Contents: Sendable>: Sendable {
     if let contents {
       let bytes = try await bytes(of: contents)
       return try await coordinator(for: presence).write(url) { access in
-        if let present = try await present(access)?.contents { return try await opened(presence, access, present) }
+        if let present = try await present(access) { return try await opened(presence, access, present) }
         try await access.replaceContents(with: bytes)
-        return try await opened(presence, access, bytes)
+        return try await opened(presence, access, PresentFile(contents: bytes))
       }
     }
     return try await coordinator(for: presence).read(url) { access in
-      guard let present = try await present(access)?.contents else { return nil }
+      guard let present = try await present(access) else { return nil }
       return try await opened(presence, access, present)
     }
   }
 
   private func opened(
-    _ presence: DocumentPresence, _ access: borrowing FileAccess, _ bytes: Data
+    _ presence: DocumentPresence, _ access: borrowing FileAccess, _ file: PresentFile
   ) async throws -> Result {
     presence.presenter.url = access.url
     var result = Result(.done)
-    result.incoming = Memory.Stored(try await contents(of: bytes), ContentHash(of: bytes))
-    noteFile(access, in: &result)
+    let hash = ContentHash(of: file.contents)
+    result.incoming = Memory.Stored(try await contents(of: file.contents), hash)
+    presence.knownFile = file.known(hash)
+    noteFile(access, file.status, in: &result)
     if options.observesUncoordinatedChanges { presence.hold(access.canonicalPath, files) }
     try await presence.register(in: options.domain)
     result.presence = presence
+    // After the registration every version that's added is announced.
+    if looksAround(access.canonicalPath, presence) { result.outcome = .doneWithoutVersions }
     return result
   }
 
@@ -128,6 +132,8 @@ struct DocumentWork<Contents: Sendable>: Sendable {
     let presenter = presence.presenter
     let clock = options.domain.configuration.clock
     for _ in 0..<Self.attemptCountMax {
+      // The file there is another document's.
+      if presence.hasLostFile { return Result(.missing) }
       let url = presenter.url
       let count = presenter.messageCount
       let wasMissing = isMissing(url)
@@ -136,7 +142,7 @@ struct DocumentWork<Contents: Sendable>: Sendable {
         if isMissing(url), try await follow(presence) { continue }
       }
       let result = try await body(url)
-      if result.outcome != .missing { return result }
+      if result.outcome != .missing || presence.hasLostFile { return result }
       // Taken away just now: look for it as above, and it may be there again already.
       if presenter.url == url, wasMissing || !expectsReports { return result }
     }
@@ -145,17 +151,25 @@ struct DocumentWork<Contents: Sendable>: Sendable {
 
   private func check(_ url: URL) async throws -> Result {
     try await coordinator.read(url, options: .withoutChanges) { access in
-      guard let bytes = try await present(access)?.contents else { return Result(.missing) }
-      var result =
-        ContentHash(of: bytes) == memory.base?.tag ? Result(.unchanged) : try await differing(bytes)
+      var result = Result(.unchanged)
+      if knownBase(access) == nil {
+        guard let file = try await present(access) else { return Result(.missing) }
+        let hash = ContentHash(of: file.contents)
+        presence?.knownFile = file.known(hash)
+        if hash != memory.base?.tag { result = try await differing(file, hash) }
+      }
       hold(access)
       noteFile(access, in: &result)
       return result
     }
   }
 
-  private func differing(_ bytes: Data) async throws -> Result {
-    let hash = ContentHash(of: bytes)
+  private func differing(_ file: PresentFile, _ hash: ContentHash) async throws -> Result {
+    if let presence, let status = file.status, presence.hasLostFile || presence.isTaken(by: status.identity, files) {
+      presence.loseFile()
+      return Result(.missing)
+    }
+    let bytes = file.contents
     var result: Result
     do throws(DocumentError) {
       let contents = try await contents(of: bytes)
@@ -176,12 +190,19 @@ struct DocumentWork<Contents: Sendable>: Sendable {
     let hash = ContentHash(of: bytes)
     return try await coordinator.write(url) { access in
       for _ in 0..<Self.attemptCountMax {
-        guard let (present, status) = try await present(access) else { return Result(.missing) }
-        let presentHash = ContentHash(of: present)
+        let (presentHash, status): (ContentHash, FileStatus)
+        if let known = knownBase(access) {
+          (presentHash, status) = (known.hash, known.status)
+        } else {
+          guard let file = try await present(access), let found = file.status else { return Result(.missing) }
+          (presentHash, status) = (ContentHash(of: file.contents), found)
+          if presentHash != memory.base?.tag, presentHash != hash {
+            return try await differing(file, presentHash)
+          }
+        }
         if presentHash == hash {
           hold(access)
         } else {
-          if presentHash != memory.base?.tag { return try await differing(present) }
           try await checkSaving(access, contents, status)
           switch try await replace(access, with: bytes, status) {
           case .replaced: break

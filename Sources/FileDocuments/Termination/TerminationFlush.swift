@@ -130,7 +130,8 @@ public enum TerminationFlush {
   private static func flush(_ number: Int, within deadline: Duration) {
     Task.detached(priority: .high) {
       await withTaskGroup(of: Void.self) { group in
-        for case let document as any DocumentMessageReceiver in DocumentRegistry.shared.documents {
+        let own = DocumentRegistry.shared.documents.compactMap { $0 as? any EndingDocument }
+        for document in own + others.withLock({ $0.values.compactMap(\.document) }) {
           group.addTask { await document.saveBeforeEnd(within: deadline) }
         }
       }
@@ -140,12 +141,52 @@ public enum TerminationFlush {
   }
 }
 
-extension FileDocument {
+// MARK: - Documents of other kinds
+
+/// A document that can save when the process is about to end.
+package protocol EndingDocument: AnyObject, Sendable {
+  /// Saves what is unsaved, or returns at the deadline.
+  func saveBeforeEnd(within deadline: Duration) async
+}
+
+/// A weak reference that never changes.
+///
+/// `@unchecked Sendable`: `document` is set once, in the initializer, and the runtime clears it atomically.
+private final class WeakEndingDocument: @unchecked Sendable {
+  private(set) weak var document: (any EndingDocument)?
+
+  init(_ document: any EndingDocument) { self.document = document }
+}
+
+extension TerminationFlush {
+  /// Those that aren't in the registry of native documents; their lock is their own.
+  private static let others = Guarded<[ObjectIdentifier: WeakEndingDocument]>([:])
+
+  /// Saves a document as well from now on, as long as it's alive.
+  ///
+  /// - Parameter document: The document; it isn't kept alive.
+  package static func enter(_ document: any EndingDocument) {
+    let entry = WeakEndingDocument(document)
+    others.withLock { others in
+      others = others.filter { $0.value.document != nil }
+      others[ObjectIdentifier(document)] = entry
+    }
+  }
+
+  /// Doesn't save a document any more.
+  ///
+  /// - Parameter document: The document.
+  package static func leave(_ document: any EndingDocument) {
+    others.withLock { $0[ObjectIdentifier(document)] = nil }
+  }
+}
+
+extension FileDocument: EndingDocument {
   /// Saves what is unsaved; until that's done, and if it can't be, it's in the crash journal.
   ///
   /// A journal that isn't needed any more is gone at the end: the next program would be offered what was saved already. Edits that
   /// come meanwhile are in the journal.
-  func saveBeforeEnd(within deadline: Duration) async {
+  package func saveBeforeEnd(within deadline: Duration) async {
     if core.hasUnsavedChanges {
       async let journal = awaitJournal()
       _ = try? await save(within: deadline)
