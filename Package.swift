@@ -244,8 +244,9 @@ let package = Package(
     .testTarget(
       name: "FoundationCompatibilityTests",
       dependencies: [
-        "FileCoordination", "FileCoordinationTesting", "FileMetadata", "FilePackages", "FileVersions", "FileWatching",
-        "FoundationCompatibility", "MetadataPredicates", "SeededRandom", "SystemInterface", "TestSupport",
+        "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FileMetadata", "FilePackages", "FileVersions",
+        "FileWatching", "FoundationCompatibility", "MetadataPredicates", "SeededRandom", "SystemInterface",
+        "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

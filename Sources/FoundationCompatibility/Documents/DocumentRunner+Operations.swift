@@ -1,7 +1,6 @@
 #if !canImport(ObjectiveC)
   internal import FileCoordination
   internal import FileDocuments
-  internal import FilePackages
   internal import FileVersions
   internal import Foundation
   internal import SystemInterface
@@ -15,12 +14,6 @@
     init(_ outcome: OperationOutcome) { self.outcome = outcome }
 
     init(_ error: any Error) { outcome = .failed(DocumentError(ofProgram: error)) }
-
-    /// Why a file can't be written: it isn't what it was when it was read or written last.
-    static func obstacle(at url: URL, _ base: FileStamp?) throws -> Finding? {
-      guard let present = try FileStamp.stamp(of: url) else { return Finding(.missing) }
-      return present == base ? nil : Finding(.differs(unreadable: nil), present, at: url)
-    }
 
     init(_ outcome: OperationOutcome, _ stamp: FileStamp, at url: URL) {
       self.outcome = outcome
@@ -37,6 +30,7 @@
     ) {
       document.performAsynchronousFileAccess {
         let finding = work(document)
+        document.note(nil)
         MainTurns.later { then(document, finding) }
       }
     }
@@ -45,10 +39,10 @@
       let url = document.fileURL
       document.inbox.open()
       perform(document) { document in
-        // The leftovers of a save that was interrupted.
-        _ = try? PackageTree.removeLeftovers(of: url.systemPath)
         // A save puts another file in the place of the one that was read, which isn't the place of a link to it.
-        return document.read(url, .resolvesSymbolicLink) { url in
+        document.read(url, .resolvesSymbolicLink) { url in
+          // Nobody saves it meanwhile. Failing to clear up harms nobody.
+          _ = try? HostFileSystem().removeLeftovers(ofSavesOf: url.systemPath)
           guard let stamp = try FileStamp.stamp(of: url) else { throw CocoaError.missing(url) }
           try document.read(from: url)
           document.facts.withLock { $0.url = url.absoluteURL }
@@ -131,14 +125,14 @@
       perform(document) { document in
         guard let target else {
           return document.write(document.fileURL, []) { url in
-            if let obstacle = try Finding.obstacle(at: url, base) { return obstacle }
-            return try document.write(contents, to: url, for: .forOverwriting)
+            try document.write(contents, over: base, at: url)
           }
         }
         return document.move(document.fileURL, to: target) { url, target, move in
-          if let obstacle = try Finding.obstacle(at: url, base) { return obstacle }
+          guard let present = try FileStamp.stamp(of: url) else { return Finding(.missing) }
+          if present != base { return Finding(.differs(unreadable: nil), present, at: url) }
           try move()
-          return try document.write(contents, to: target, for: .forOverwriting)
+          return try document.write(contents, over: base, at: target)
         }
       } then: { [self] _, finding in
         isWriting = false

@@ -59,6 +59,7 @@
         if change == .forget { earlyCount.restart() }
       case .present:
         isPresented = true
+        TerminationFlush.enter(self)
         if hasMissedMessages { turns.append { self.receive(.itemChanged) } }
         hasMissedMessages = false
         let wasEdited = earlyCount.hasChanges
@@ -66,6 +67,7 @@
         if wasEdited { turns.append { self.noteEditsWhileOpening() } }
       case .unpresent:
         isPresented = false
+        TerminationFlush.leave(self)
         if let document { NSFileCoordinator.removeFilePresenter(document) }
       case .finish(let id, let error, didSave: _):
         places[id] = nil
@@ -88,8 +90,10 @@
     private func publish(_ state: UIDocument.State) {
       guard let document else { return }
       let former = document.facts.withLock { facts in
-        defer { facts.state = state }
-        return facts.state
+        // The progress comes from elsewhere.
+        let former = facts.state
+        facts.state = state.union(former.intersection(.progressAvailable))
+        return former.subtracting(.progressAvailable)
       }
       if former == state { return }
       turns.append { [weak document] in document?.postStateChanged() }
@@ -250,6 +254,25 @@
       if !core.published.hasUnsavedChanges { edit(.done) }
       call(.save) { handler($0) }
       takeSnapshot(document)
+    }
+  }
+
+  // MARK: - The end of the process
+
+  extension DocumentRunner: EndingDocument {
+    package nonisolated func saveBeforeEnd(within deadline: Duration) async {
+      let clock = CompatibilityDomain.current.configuration.clock
+      try? await FileAnswer<Void>.wait { answer in
+        // A class that saves by itself may never say so.
+        _ = clock.schedule(at: clock.now.advanced(by: deadline)) { answer.succeed() }
+        MainTurns.later { self.saveBeforeEnd { answer.succeed() } }
+      }
+    }
+
+    /// Unless the file is gone: it isn't made again unasked.
+    private func saveBeforeEnd(_ end: @escaping @Sendable () -> Void) {
+      guard let document, !document.documentState.contains(.closed) else { return end() }
+      document.autosave { _ in end() }
     }
   }
 

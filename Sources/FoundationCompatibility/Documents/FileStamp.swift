@@ -23,14 +23,20 @@
 
     /// - Returns: `nil` if nothing is there.
     /// - Throws: `SystemError` or `PackageError` if it can't be read.
-    static func stamp(of url: URL) throws -> FileStamp? {
-      let (files, path) = (HostFileSystem(), url.systemPath)
+    static func stamp(of url: URL) throws -> FileStamp? { try find(at: url.systemPath)?.stamp }
+
+    /// The same, with the status that it had before.
+    static func find(at path: SystemPath) throws -> StampedItem? {
+      let files = HostFileSystem()
       guard let status = try files.statusIfPresent(of: path) else { return nil }
-      guard status.kind == .directory else { return .file(ContentHash(of: try files.contents(of: path))) }
+      guard status.kind == .directory else {
+        let (contents, status) = try files.contentsAndStatus(of: path)
+        return StampedItem(stamp: .file(ContentHash(of: contents)), status: status)
+      }
       let directory = try PinnedDirectory(at: path, files)
       var members: [Member] = []
       try collect(StoredMember(directory, .top), "", &members)
-      return .package(members.sorted { $0.path < $1.path })
+      return StampedItem(stamp: .package(members.sorted { $0.path < $1.path }), status: status)
     }
 
     /// Packages have a limit of depth, which bounds the recursion.
@@ -54,4 +60,36 @@
       return Date(timeIntervalSince1970: Double(status.modificationTime) / 1e9)
     }
   }
+
+  /// The item that was at a place.
+  struct StampedItem: Sendable {
+    let stamp: FileStamp
+    /// Before it was read.
+    let status: FileStatus
+
+    /// Throws ESTALE unless an item is this one, and has what it had.
+    func check(_ item: DirectoryItem) throws(SystemError) {
+      let now = try HostFileSystem().statusIfPresent(of: item.name, at: item.directory)
+      switch stamp {
+      case .file: if let now, now.hasContents(of: status) { return }
+      case .package:
+        if now?.identity == status.identity, (try? FileStamp.find(at: item.path)?.stamp) == stamp { return }
+      }
+      throw SystemError(
+        call: "replaceItem", paths: [item.name], errno: SystemError.Number.changedMeanwhile.rawValue,
+        advice: "Another program has written it meanwhile.")
+    }
+  }
+
+  /// A save that is under way.
+  struct SafeSave: Sendable {
+    let place: SystemPath
+    /// The item that may be replaced; any if it's `nil`.
+    let expected: StampedItem?
+    /// The item that has taken its place.
+    var written: StampedItem?
+  }
+
+  /// The file isn't any more what it was when it was compared: nothing was replaced.
+  struct ChangedMeanwhile: Error {}
 #endif

@@ -81,11 +81,36 @@
       return url.deletingPathExtension().appendingPathExtension(name)
     }
 
+    /// Writes contents over the very file that is the base, and over no other one.
+    nonisolated func write(_ contents: SharedReference<Any>, over base: FileStamp?, at url: URL) throws -> Finding {
+      for _ in 0..<Self.attemptCountMax {
+        guard let found = try FileStamp.find(at: url.systemPath) else { return Finding(.missing) }
+        if found.stamp != base { return Finding(.differs(unreadable: nil), found.stamp, at: url) }
+        do {
+          return try write(contents, to: url, for: .forOverwriting, insteadOf: found)
+        } catch is ChangedMeanwhile { continue }
+      }
+      throw DocumentError(
+        .coordination, "'\(url.path)' is written by another program again and again. Try again later.")
+    }
+
+    private nonisolated static var attemptCountMax: Int { 16 }
+
+    /// Writes contents by the methods that the program may override.
     nonisolated func write(
-      _ contents: SharedReference<Any>, to url: URL, for operation: SaveOperation
+      _ contents: SharedReference<Any>, to url: URL, for operation: SaveOperation, insteadOf found: StampedItem? = nil
     ) throws -> Finding {
       let attributes = try fileAttributesToWrite(to: url, for: operation)
+      saving.withLock { $0 = SafeSave(place: url.systemPath, expected: found) }
+      defer { saving.withLock { $0 = nil } }
       try writeContents(contents.value, andAttributes: attributes, safelyTo: url, for: operation)
+      // Unless a class has gone on writing, what was put there is the base, whatever is there by now.
+      if let written = saving.withLock({ $0?.written }),
+        let now = try HostFileSystem().statusIfPresent(of: url.systemPath),
+        now.identity == written.status.identity, now.kind == .directory || now.hasContents(of: written.status)
+      {
+        return Finding(.done, written.stamp, at: url)
+      }
       guard let stamp = try FileStamp.stamp(of: url) else { throw CocoaError.missing(url) }
       return Finding(.done, stamp, at: url)
     }

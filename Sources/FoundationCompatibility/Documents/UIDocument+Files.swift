@@ -8,7 +8,7 @@
     nonisolated func readContents(of url: URL) throws {
       var isDirectory = ObjCBool(false)
       _ = unsafe FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory)
-      let contents: Any = try isDirectory.boolValue ? FileWrapper(url: url) : Data(contentsOf: url)
+      let contents: Any = try isDirectory.boolValue ? FileWrapper(url: url) : readData(at: url)
       if inbox.put(contents) { return }
       let (shared, type) = (SharedReference(contents), fileType)
       try MainTurns.wait { try self.load(fromContents: shared.value, ofType: type) }
@@ -16,7 +16,7 @@
 
     nonisolated func write(_ contents: Any, _ url: URL, _ originalURL: URL?) throws {
       switch contents {
-      case let data as Data: try data.write(to: url, options: .withoutOverwriting)
+      case let data as Data: try write(data, to: url)
       case let wrapper as FileWrapper:
         try wrapper.write(to: url, options: .withNameUpdating, originalContentsURL: originalURL)
       default:
@@ -30,25 +30,29 @@
       }
     }
 
-    /// In a directory of its own beside the file: so a package can keep its name, and what's left after a crash is recognized.
+    /// Writes contents beside the place, and puts them there in one step.
     nonisolated func writeSafely(
       _ contents: Any, _ attributes: [AnyHashable: Any], _ url: URL, _ operation: SaveOperation
     ) throws {
-      let files = HostFileSystem()
       let place = url.systemPath
-      let folder: URL
-      do throws(SystemError) {
-        folder = try files.withTemporaryName(for: place.lastComponent) { (name) throws(SystemError) in
-          let path = place.parent.appending(name)
-          try files.makeDirectory(path, at: .workingDirectory, mode: 0o700)
-          return path.foundationURL
+      let expected = saving.withLock { $0?.place == place ? $0?.expected : nil }
+      try withDraft(beside: url) { new in
+        let isThere = try HostFileSystem().statusIfPresent(of: place) != nil
+        let restore = (contents as? FileWrapper)?.capturePlaces()
+        do {
+          try writeContents(contents, to: new, for: operation, originalContentsURL: isThere ? url : nil)
+          if isThere {
+            try exchange(new, with: url, expected)
+          } else if expected != nil {
+            throw ChangedMeanwhile()
+          } else {
+            _ = try FileManager.put(new, inPlaceOf: url)
+          }
+        } catch {
+          restore?()
+          throw error
         }
-      } catch { throw FileManager.cocoaError(error, url) }
-      defer { try? FileManager.default.removeItem(at: folder) }
-      let new = folder.appendingPathComponent(url.lastPathComponent)
-      let isThere = try files.statusIfPresent(of: place) != nil
-      try writeContents(contents, to: new, for: operation, originalContentsURL: isThere ? url : nil)
-      _ = try FileManager.put(new, inPlaceOf: url)
+      }
       let known = attributes.compactMap { key, value -> (FileAttributeKey, Any)? in
         if let key = key as? FileAttributeKey { return (key, value) }
         return (key as? String).map { (FileAttributeKey(rawValue: $0), value) }
@@ -56,6 +60,49 @@
       if known.isEmpty { return }
       try FileManager.default.setAttributes(
         Dictionary(known) { first, _ in first }, ofItemAtPath: url.path)
+    }
+
+    /// Puts what was written in the place of the file, unless another program has written that since it was compared.
+    private nonisolated func exchange(_ new: URL, with url: URL, _ expected: StampedItem?) throws {
+      let (files, place, source) = (HostFileSystem(), url.systemPath, new.systemPath)
+      let written: StampedItem?
+      do throws(SystemError) {
+        do throws(SystemError) {
+          try files.copyMetadata(from: place, to: source)
+        } catch  where error.number == .tooManySymbolicLinkLevels {
+          // A link has none that matter.
+        }
+        do { written = try FileStamp.find(at: source) } catch { written = nil }
+        try files.exchangeItem(at: source, with: place) { (item) throws(SystemError) in try expected?.check(item) }
+      } catch {
+        if expected != nil, error.number == .changedMeanwhile || error.number == .noSuchFileOrDirectory {
+          throw ChangedMeanwhile()
+        }
+        throw FileManager.cocoaError(error, url)
+      }
+      saving.withLock { if $0?.place == place { $0?.written = written } }
+    }
+
+    /// Runs `body` with a place beside a file, in a directory that's gone afterwards, and that the next open removes if this process is
+    /// killed.
+    private nonisolated func withDraft(beside url: URL, _ body: (URL) throws -> Void) throws {
+      let (files, place) = (HostFileSystem(), url.systemPath)
+      let (parent, folder, use): (FileDescriptor, SystemPath, FileDescriptor)
+      do throws(SystemError) {
+        parent = try files.open(place.parent, at: .workingDirectory, flags: .directory, mode: 0)
+        do throws(SystemError) {
+          (folder, use) = try files.makeDraftDirectory(for: place.lastComponent, at: parent, mode: 0o700)
+        } catch {
+          try? files.close(parent)
+          throw error
+        }
+      } catch { throw FileManager.cocoaError(error, url) }
+      defer {
+        try? files.removeTree(folder, at: parent, overridingMode: true)
+        try? files.close(use)
+        try? files.close(parent)
+      }
+      try body(place.parent.appending(folder).appending(place.lastComponent).foundationURL)
     }
   }
 #endif

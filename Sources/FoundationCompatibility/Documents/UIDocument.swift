@@ -34,6 +34,7 @@
   @MainActor @preconcurrency open class UIDocument: NSObject, NSFilePresenter {
     nonisolated let facts: Guarded<DocumentFacts>
     nonisolated let inbox = DocumentInbox()
+    nonisolated let saving = Guarded(SafeSave?.none)
     nonisolated let accessQueue: OperationQueue
     private(set) lazy var runner = DocumentRunner(self)
     var undo: DocumentUndo?
@@ -85,7 +86,12 @@
     /// May be read on any thread. ``stateChangedNotification`` follows each change.
     open nonisolated var documentState: State { facts.withLock { $0.state } }
 
-    /// How far a transfer is: always `nil`, because files are on this machine.
+    /// How far the reading or writing of a large file has come, in bytes; `nil` for files below 4 MiB, for packages, and otherwise.
+    ///
+    /// There exactly while ``documentState`` has `progressAvailable`. A class that overrides ``read(from:)`` or
+    /// ``writeContents(_:to:for:originalContentsURL:)`` without a call of `super` has none. May be read on any thread.
+    ///
+    /// - Note: Rule CD-26.
     open nonisolated var progress: Progress? { facts.withLock { $0.progress } }
 
     // MARK: - Opening and closing

@@ -25,6 +25,8 @@
       var children: [String: FileWrapper]?
       /// Names on disk that aren't UTF-8, by their keys.
       var names: [String: SystemPath] = [:]
+      /// How far the names that were wished for are taken.
+      var numbers = NameNumbers()
       var stored: StoredMember?
       /// The status of the directory, and the time, when it was read.
       var status: FileStatus?
@@ -119,8 +121,10 @@
       var key = ""
       changeDirectory { directory in
         // Some number is free.
-        key =
-          (try? SystemPath(name).firstFree { directory.children?[$0.description] != nil })?.description ?? name
+        var numbers = directory.numbers.take()
+        let free = try? numbers.firstFree(SystemPath(name)) { directory.children?[$0.description] != nil }
+        directory.numbers = numbers
+        key = free?.description ?? name
         directory.children = directory.children ?? [:]
         directory.children?[key] = child
         directory.names[key] = nil
@@ -135,6 +139,7 @@
       changeDirectory { directory in
         directory.children?[key] = nil
         directory.names[key] = nil
+        directory.numbers.noteRemoval()
       }
       child.parents.removeAll { $0.wrapper == nil || $0.wrapper === self }
     }

@@ -88,6 +88,7 @@
         child.parents.removeAll { $0.wrapper == nil || $0.wrapper === self }
       }
       directory.children = merged
+      directory.numbers.noteRemoval()
       node = .directory(directory)
       for child in merged.values {
         child.parents.removeAll { $0.wrapper == nil || $0.wrapper === self || $0.wrapper === other }

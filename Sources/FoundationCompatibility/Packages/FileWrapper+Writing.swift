@@ -134,6 +134,24 @@
       }
     }
 
+    /// Notes of which package this wrapper and those in it are.
+    ///
+    /// - Returns: A function that restores that: for a package that was written, and then didn't get to its place.
+    /// - Complexity: O(*n*) in the number of wrappers that were looked at.
+    func capturePlaces() -> () -> Void {
+      let (node, filename, fileAttributes) = (node, filename, fileAttributes)
+      var children: [() -> Void] = []
+      if case .directory(let directory) = node {
+        children = (directory.children ?? [:]).values.map { $0.capturePlaces() }
+      }
+      return {
+        self.node = node
+        self.filename = filename
+        self.fileAttributes = fileAttributes
+        for restore in children { restore() }
+      }
+    }
+
     private func updateNames() {
       guard case .directory(let directory) = node else { return }
       for (key, child) in directory.children ?? [:] {

@@ -9,7 +9,7 @@ import Testing
   init() { _ = Sandbox.versionStore }
 
   @Test(
-    "CD-12: A process that's killed during a save leaves the old contents, or the new ones",
+    "CD-12, CD-14: A process that's killed during a save leaves the old contents, or the new ones",
     arguments: ["a.txt", "a.box"])
   func kills(name: String) async throws {
     try await withSandbox { box in
@@ -28,6 +28,7 @@ import Testing
         let next = Mortal(at: url)
         #expect(await next.open())
         #expect(next.text == "old" || next.text == "new", "killed at \(moment)")
+        #expect(try box.names() == [name], "killed at \(moment)")
         texts.insert(next.text)
         next.updateChangeCount(.done)
         #expect(await next.close())
@@ -35,6 +36,13 @@ import Testing
       }
       #expect(texts == ["old", "new"])
     }
+  }
+}
+
+extension Sandbox {
+  /// The names in the directory, except for that of the store of versions.
+  fileprivate func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: root.path).filter { $0 != "store" }
   }
 }
 

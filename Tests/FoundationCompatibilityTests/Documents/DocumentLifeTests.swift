@@ -260,17 +260,6 @@ import Testing
     }
   }
 
-  @Test("CD-26: There's never a progress, and its state is never set")
-  func progress() async throws {
-    try await withSandbox { box in
-      let document = NoteDocument(fileURL: try box.write("a.txt"))
-      #expect(await document.open())
-      #expect(document.progress == nil)
-      #expect(await document.close())
-      #expect(!document.states.contains { $0.contains(.progressAvailable) })
-    }
-  }
-
   @Test("CD-31: A save of a package writes what has changed, and nothing else")
   func incrementalSaves() async throws {
     try await withSandbox { box in
@@ -355,7 +344,7 @@ final class Counter: @unchecked Sendable {
 }
 
 /// A text in a package.
-final class PackagedNote: UIDocument {
+class PackagedNote: UIDocument {
   var text = ""
   var whenLoaded: ((String) -> Void)?
   private nonisolated let noticesStrangers: Bool
