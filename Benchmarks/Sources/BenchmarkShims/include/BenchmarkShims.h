@@ -36,6 +36,12 @@ enum bench_keeping { BENCH_KEEPS_NOTHING = 0, BENCH_KEEPS_BEFORE = 1, BENCH_KEEP
 /// error number.
 int bench_save(const char *directory, int64_t size, int64_t number, enum bench_keeping keeping);
 
+/// Puts a directory in the place of another one that has `count` members, `0.png`, `1.png` and so on, one of which was altered:
+/// it's written and synced, the others get another name, the new directory is synced, the two change places, their parent is synced,
+/// and the old one is removed. That's the least that has to be done if readers and crashes are to find the old package or the new
+/// one, and nothing else is to be left. Returns 0 or an error number.
+int bench_exchange(const char *directory, const char *name, int64_t count, int64_t size);
+
 // MARK: Watching
 
 enum { BENCH_WATCHER_NONE = 0, BENCH_WATCHER_INOTIFY = 1, BENCH_WATCHER_FANOTIFY = 2 };
