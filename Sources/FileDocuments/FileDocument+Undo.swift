@@ -48,7 +48,7 @@ extension FileDocument {
   public func redoNow() throws(DocumentError) -> Bool { try step(.redo, .redone) }
 
   private func step(
-    _ direction: UndoStack<FormerContents, Int>.Direction, _ edit: DocumentEdit
+    _ direction: UndoStack<Contents, Int>.Direction, _ edit: DocumentEdit
   ) throws(DocumentError) -> Bool {
     if let error = core.editingError { throw error }
     guard var contents = memory.contents else { throw .notOpen }

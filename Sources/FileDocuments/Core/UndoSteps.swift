@@ -27,8 +27,7 @@ public struct DocumentUndoPolicy: Hashable, Sendable {
 /// by as many.
 struct UndoSteps<Contents> {
   private let policy: DocumentUndoPolicy?
-  /// Of objects, so that its code is specialized: in generic code each step would look up types for longer than an edit takes.
-  private var stack = UndoStack<FormerContents, Int>()
+  private var stack = UndoStack<Contents, Int>()
   private var lastEdit: MonotonicTime?
 
   init(_ policy: DocumentUndoPolicy?) {
@@ -55,7 +54,7 @@ struct UndoSteps<Contents> {
   mutating func note(_ former: Contents?, at now: MonotonicTime) {
     guard policy != nil else { return }
     if let former {
-      stack.register(FormerValue(former))
+      stack.register(former)
     } else {
       stack.updateLabel { $0 = ($0 ?? 1) + 1 }
     }
@@ -74,13 +73,13 @@ struct UndoSteps<Contents> {
   ///   - direction: Where to.
   ///   - contents: The present contents, which become those of the step.
   /// - Returns: How many edits that is; `nil` if there's no such step.
-  mutating func step(_ direction: UndoStack<FormerContents, Int>.Direction, _ contents: inout Contents) -> Int? {
+  mutating func step(_ direction: UndoStack<Contents, Int>.Direction, _ contents: inout Contents) -> Int? {
     let count = stack.label(direction) ?? 1
     // No group is ever open, and nothing is performed, so neither can be misused.
     let hasBegun = (try? direction == .undo ? stack.beginUndo() : stack.beginRedo()) ?? false
-    guard hasBegun, let former = stack.nextAction() as? FormerValue<Contents> else { return nil }
-    stack.register(FormerValue(contents))
-    contents = former.contents
+    guard hasBegun, let former = stack.nextAction() else { return nil }
+    stack.register(contents)
+    contents = former
     stack.endPerforming()
     lastEdit = nil
     return count
@@ -88,14 +87,3 @@ struct UndoSteps<Contents> {
 }
 
 extension UndoSteps: Sendable where Contents: Sendable {}
-
-/// Contents of any type.
-///
-/// `@unchecked Sendable`: the contents of its one subclass never change, and ``UndoSteps`` is sendable only if they are.
-class FormerContents: @unchecked Sendable {}
-
-private final class FormerValue<Contents>: FormerContents, @unchecked Sendable {
-  let contents: Contents
-
-  init(_ contents: Contents) { self.contents = contents }
-}
