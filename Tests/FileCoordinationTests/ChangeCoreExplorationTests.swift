@@ -189,7 +189,7 @@ struct ChangeCoreExplorationTests {
     let operationCount: Int
     let seed: UInt64
 
-    /// What goes wrong; `nil` if nothing does.
+    /// The broken rule; `nil` if there's none.
     var violation: String? {
       ChangeCoreExplorationTests.storms.first { $0.testDescription == setting }.flatMap { setting in
         let explorer = ChangeExplorer(setting)
@@ -225,7 +225,7 @@ struct ChangeCoreExplorationTests {
     #expect(failures.count <= 120, "\(failures)")
   }
 
-  /// One way of things that was once found to go wrong, or its beginning: what can follow is explored if the setting has more
+  /// One way of things that was once found to go wrong, or its beginning: the continuations are explored if the setting has more
   /// operations.
   struct Course: Sendable, CustomTestStringConvertible {
     /// When something happens.

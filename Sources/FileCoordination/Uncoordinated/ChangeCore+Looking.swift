@@ -14,7 +14,7 @@ extension ChangeCore {
       reportedMoves[old] = nil
       // Moved on before it was settled; to presenters that know it at this place that's a move of its own.
       if let first = moves.origin(of: old), !isPresentedInside(old) {
-        // What was there before the item came is gone; or the item, which may have been reported there and is back.
+        // The former item of the place is gone; or the item, which may have been reported there and is back.
         if moves[first]?.replaced == true || first == new || told.isKnownToObservers(old) { confirm(.vanished(old)) }
         moves[first]?.target = new
         relocateMoves(inside: old, to: new)
@@ -42,7 +42,7 @@ extension ChangeCore {
     }
   }
 
-  /// What has moved inside of a directory that has moved on is settled where that is now.
+  /// Settles moves inside of a directory that has moved on where that is now.
   private mutating func relocateMoves(inside old: ItemPath, to new: ItemPath) {
     for inner in moves.origins(inside: old) {
       guard var move = moves[inner] else { continue }
@@ -161,7 +161,7 @@ extension ChangeCore {
         + confirmOthers(inside: old) + reportArrival(of: move, from: old))
   }
 
-  /// A directory isn't reported as moved: what is in it has appeared with it.
+  /// A directory isn't reported as moved: its contents have appeared with it.
   private func reportArrival(of move: UnsettledMove, from old: ItemPath) -> [Step] {
     let target = followUnreportedMoves(move.target)
     let place = target == move.target ? place(of: move) : target
@@ -237,7 +237,7 @@ extension ChangeCore {
     confirmMoves(inside: old)
     confirm(.moved(from: old, to: place, replaced: move.replaced && place == move.target))
     confirmAgain(aroundMoveFrom: old, to: place)
-    // What went there is another item that had the same name.
+    // The item that went there is another one that had the same name.
     if place != move.target { doNext([.confirmIfPresent(move.arrival, at: move.target)]) }
   }
 
@@ -255,7 +255,7 @@ extension ChangeCore {
     }
   }
 
-  /// A move is reported: what observers couldn't see where it had been reported they see now.
+  /// A move is reported: observers see now the items that they couldn't see where these had been reported.
   private mutating func confirmAgain(aroundMoveFrom old: ItemPath, to new: ItemPath) {
     for entry in told.take(where: { old.isSameOrContains($0) || new.isSameOrContains($0) }) {
       let isFormer = old.isSameOrContains(entry.path)

@@ -123,7 +123,7 @@ extension ChangeCore {
   mutating func disappear(_ site: Site) {
     let path = site.path
     let wasKnown = leave(site)
-    // What has come to the place of a moved item and is gone again before it was reported is none that presenters know.
+    // An item that has come to the place of a moved one, and is gone again before it was reported, is none that presenters know.
     let isItemElsewhere = (moves[path] ?? reportedMoves[path]).map { !$0.isRefuted } ?? false
     let owners = isItemElsewhere ? [] : presenters(of: path)
     for id in owners { release(id) }

@@ -110,7 +110,7 @@ struct ChangeCore: WatchingCore, Sendable {
       seen.append(change)
     }
 
-    /// What was found in a directory since another one has left its place.
+    /// Forgets the findings in a directory since another one has left its place.
     mutating func forgetNews(inside directory: ItemPath) {
       let departure = seen.lastIndex { change in
         if case .moved(let old, _, _) = change { old.isSameOrContains(directory) } else { false }
@@ -151,7 +151,7 @@ struct ChangeCore: WatchingCore, Sendable {
   /// Moves that the arbiter has received, and for which it hasn't decided yet whether a coordinated write accounts for them; those
   /// of such writes until something else is at the place.
   var reportedMoves = UnsettledMoves()
-  /// What observers were told, as far as they may have seen something else.
+  /// The reports to observers, as far as these may have seen something else.
   var told = ToldPlaces()
   /// Why something isn't watched, by place.
   var problems: [ItemPath: SystemError] = [:]
@@ -206,7 +206,7 @@ struct ChangeCore: WatchingCore, Sendable {
     output.see(change)
   }
 
-  /// What was seen at a place before something was moved there was never reported, and isn't there any more.
+  /// Forgets the items that were seen at a place before something was moved there: they were never reported, and aren't there any more.
   mutating func forgetReplaced(at new: ItemPath) {
     output.forgetNews(inside: new)
     for (path, unsettled) in changes.inside(new).sorted(by: { $0.path < $1.path }) {
@@ -247,7 +247,7 @@ struct ChangeCore: WatchingCore, Sendable {
       note(.gone, at: path)
     case .moved(let old, let new, _):
       note(.arrived, at: new)
-      // The move says that something is there; what was written since is reported for itself.
+      // The move says that something is there; later writing is reported for itself.
       if case .appeared? = changes[new]?.change { changes[new] = nil }
       forgetChanges(inside: old)
     case .unknown: break

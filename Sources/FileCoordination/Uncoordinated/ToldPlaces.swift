@@ -1,6 +1,6 @@
 internal import FileAccessArbiter
 
-/// What observers were told last of places where they may have seen something else than the core.
+/// The last reports to observers of places where they may have seen something else than the core.
 ///
 /// An observer looks where a message says, when it has received the message. By then the item may be elsewhere, with a directory
 /// around it, of which the observer is notified later. So a report is recorded until the core has taken every event of what was done
@@ -48,7 +48,7 @@ struct ToldPlaces: Hashable, Sendable {
   mutating func note(_ report: Report, at path: ItemPath, isWaiting: Bool) {
     if recent.count >= Self.recentCountMax { recent = PathTree() }
     recent[path] = Recent(report: report)
-    // What was reported before is repeated anyway, and says more.
+    // The report before is repeated anyway, and says more.
     if report == .arrived, waiting.contains(where: { $0.path == path }) { return }
     waiting.removeAll { $0.path == path }
     if isWaiting { wait(Entry(path: path, report: report)) }
@@ -67,7 +67,7 @@ struct ToldPlaces: Hashable, Sendable {
     }
   }
 
-  /// What was reported until now reaches the observers.
+  /// Records that all reports until now reach the observers.
   mutating func deliver() {
     for (path, report) in recent.inside(.root) where !report.isDelivered { recent[path]?.isDelivered = true }
   }
@@ -96,7 +96,7 @@ struct ToldPlaces: Hashable, Sendable {
   /// Whether observers know something at a place to which a move leads that isn't reported yet.
   func isKnownToObservers(_ path: ItemPath) -> Bool { waiting.contains { $0.path == path && $0.report != .gone } }
 
-  /// What waits stands elsewhere now, inside of what was moved on before its move was reported.
+  /// Moves the waiting reports inside of an item that was moved on before its move was reported.
   mutating func relocate(from old: ItemPath, to new: ItemPath) {
     waiting = waiting.map { entry in
       old.contains(entry.path)

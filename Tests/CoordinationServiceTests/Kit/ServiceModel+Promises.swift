@@ -154,7 +154,7 @@ extension ServiceModel {
     }
   }
 
-  /// An access moves its item, and what others hold at the same place, too: what comes there next isn't theirs.
+  /// An access moves its item, and what others hold at the same place, too: the next item there isn't theirs.
   private mutating func noteMove(from old: ItemPath, to new: ItemPath, by mover: ModelJournal.Party) {
     for (party, access) in inside where party != mover {
       let place = journal.places[party] ?? access.item.path
