@@ -149,9 +149,9 @@ struct DocumentCoreExplorationTests {
   @Test("A mistake built in on purpose is found", arguments: DocumentMutant.allCases)
   func mutants(mutant: DocumentMutant) async {
     let catcher = await LongRun.run { () -> String? in
-      // Most show in a model that's explored in no time, which may be the last one.
+      // Most mistakes show in a model that's explored in no time, which may be the last one.
       for limit in [2000, 20_000, 200_000] {
-        for scenario in DocumentScenario.small {
+        for scenario in DocumentScenario.small + DocumentScenario.medium {
           let result = DocumentExplorer(scenario: scenario, mutant: mutant, stateCountMax: limit).exploreAll()
           if let failure = result.failure { return "'\(scenario.name)': \(failure.problems[0])" }
         }
