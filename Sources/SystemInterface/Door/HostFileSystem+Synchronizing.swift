@@ -1,20 +1,19 @@
 internal import SystemThreads
 
 extension HostFileSystem {
-  /// Threads that only wait for the disk.
-  private static let waiting = ElasticThreadPool(threadCountMax: 64, idleThreadCountMax: 0)
-
   /// fsync(2) of each, at the same time.
   ///
   /// A file system with a journal then writes all of them by one commit, and calls that have come too late for it wait for one more. One
   /// call after the other would make a commit, or at least flush the cache of the disk, for each.
   ///
-  /// Blocks, for the first on the calling thread, and for each of the others on a thread of its own.
+  /// Blocks, for the first on the calling thread, and for each of the others on a thread of its own. Where the system allows no more
+  /// threads, they follow each other on the calling thread.
   package func synchronizeAll(_ descriptors: [FileDescriptor]) throws(SystemError) {
     guard let first = descriptors.first else { return }
     let wait = JointWait(count: descriptors.count)
     for descriptor in descriptors.dropFirst() {
-      Task(executorPreference: Self.waiting) { wait.end(self.outcome(of: descriptor)) }
+      let code = HostThread.tryStart(name: "file-sync") { wait.end(self.outcome(of: descriptor)) }
+      if code != 0 { wait.end(outcome(of: descriptor)) }
     }
     wait.end(outcome(of: first))
     if let error = wait.error() { throw error }
