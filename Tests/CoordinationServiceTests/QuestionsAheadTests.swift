@@ -87,4 +87,91 @@ struct QuestionsAheadTests {
     service.tell(2, .answer(save.message))
     #expect(service.taken(1).compactMap(\.grantedAccess) == [AccessID(2)])
   }
+
+  @Test("A presenter that unregisters while it's ahead keeps nobody waiting")
+  func unregistered() throws {
+    let (service, reacquirer, question) = try Self.busy()
+    service.tell(2, .event(.presenterRemoved(PresenterID(5))))
+    #expect(service.taken(1).compactMap(\.grantedAccess) == [AccessID(2)])
+    // The answer to the question that the process held back, and the end of the reacquirer, let the presenter be forgotten.
+    service.tell(2, .answer(question.message))
+    service.tell(2, .answer(reacquirer.message))
+    #expect(service.taken(2).contains(.presenterForgotten(PresenterID(5))))
+  }
+
+  // MARK: The process that's asked
+
+  private static let origin = DeliveryOrigin(
+    processIdentifier: 1, processName: "p", purpose: "", debtOrigin: DebtOrigin(session: 1, access: AccessID(1)))
+
+  private static func frame(_ number: UInt64, _ kind: Message.Kind, above: UInt64? = nil, isAhead: Bool) -> ServerFrame
+  {
+    .delivered(
+      Delivery(
+        message: MessageID(number, epoch: 1), presenter: PresenterID(5), kind: kind,
+        origin: Message.Origin(client: ClientID(1), purpose: PurposeID(1), label: ""),
+        above: above.map { MessageID($0, epoch: 1) }, announcing: isAhead ? MessageID(90, epoch: 1) : nil,
+        ahead: isAhead),
+      origin)
+  }
+
+  /// A notification runs, and a question has been sent ahead of its end.
+  private static func client() -> ClientCore {
+    var client = ClientCore(session: 7)
+    _ = client.connected(epoch: 1)
+    _ = client.step(
+      .presenterAdded(
+        PresenterID(5),
+        PresenterRegistration(
+          client: ClientID(1), purpose: PurposeID(5000), label: "", callbacks: callbacks.union(.itemDidChange),
+          path: "/a")),
+      at: 0)
+    #expect(numbers(client.received(frame(1, .itemDidChange, isAhead: false))) == [1])
+    #expect(numbers(client.received(frame(2, .relinquishToReader, isAhead: true))).isEmpty)
+    return client
+  }
+
+  private static func numbers(_ effects: [ClientEffect]) -> [UInt64] {
+    effects.compactMap { if case .deliver(let delivery, _) = $0 { delivery.message.rawValue } else { nil } }
+  }
+
+  private static func answer(_ number: UInt64) -> ArbiterEvent {
+    .messageAnswered(MessageID(number, epoch: 1), hasReacquirer: true)
+  }
+
+  private static let letGo = frame(2, .relinquishToReader, above: 1, isAhead: true)
+
+  @Test("It begins when the callback before it has ended, and its letting go comes too late then")
+  func begins() {
+    var client = Self.client()
+    #expect(Self.numbers(client.step(Self.answer(1), at: 0)) == [2])
+    #expect(Self.numbers(client.received(Self.letGo)).isEmpty)
+    #expect(Self.numbers(client.step(Self.answer(2), at: 0)) == [90])
+    #expect(Self.numbers(client.received(Self.letGo)).isEmpty)
+  }
+
+  @Test("It's let go once, and no save follows inside of the callback that waits")
+  func isLetGo() {
+    var client = Self.client()
+    #expect(Self.numbers(client.received(Self.letGo)) == [2])
+    #expect(Self.numbers(client.received(Self.letGo)).isEmpty)
+    #expect(client.step(Self.answer(2), at: 0) == [.send(.event(Self.answer(2)))])
+    #expect(Self.numbers(client.step(Self.answer(1), at: 0)).isEmpty)
+  }
+
+  @Test("A question above the callback passes it, and it waits for the end of both")
+  func passed() {
+    var client = Self.client()
+    #expect(Self.numbers(client.received(Self.frame(3, .accommodateDeletion, above: 1, isAhead: false))) == [3])
+    #expect(Self.numbers(client.step(Self.answer(1), at: 0)).isEmpty)
+    #expect(Self.numbers(client.step(.messageAnswered(MessageID(3, epoch: 1), hasReacquirer: false), at: 0)) == [2])
+  }
+
+  @Test("An unregistered presenter doesn't receive it, and the service gets its answer")
+  func isDropped() {
+    var client = Self.client()
+    let effects = client.step(.presenterRemoved(PresenterID(5)), at: 0)
+    #expect(effects.contains(.send(.event(.messageAnswered(MessageID(2, epoch: 1), hasReacquirer: false)))))
+    #expect(Self.numbers(client.step(Self.answer(1), at: 0)).isEmpty)
+  }
 }
