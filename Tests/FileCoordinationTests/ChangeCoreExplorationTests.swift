@@ -173,7 +173,7 @@ struct ChangeCoreExplorationTests {
   func storm(setting: Setting) async {
     let violation = await LongRun.run { () -> String? in
       for operationCount in 3...8 {
-        for seed in 0..<UInt64(operationCount < 6 ? 150 : 50) {
+        for seed in 0..<UInt64((operationCount < 6 ? 30 : 10) * (Budget.isLong ? 5 : 1)) {
           let storm = Storm(setting: setting.testDescription, operationCount: operationCount, seed: seed)
           if let violation = Self.unmended.contains(storm) ? nil : storm.violation { return "\(storm): \(violation)" }
         }
