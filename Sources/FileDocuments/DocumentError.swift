@@ -57,6 +57,8 @@ public struct DocumentError: Error, Sendable, CustomStringConvertible {
     public static let journalNotRead = Code(rawValue: 21)
     /// Nothing is to be decided about contents that a killed program has left behind.
     public static let recoveryNotFound = Code(rawValue: 22)
+    /// The crash journal of a killed process is damaged; the message names the files that are kept of it.
+    public static let journalDamaged = Code(rawValue: 23)
 
     /// The name of the code.
     public var description: String {
@@ -82,6 +84,7 @@ public struct DocumentError: Error, Sendable, CustomStringConvertible {
       case .journalNotWritten: "journalNotWritten"
       case .journalNotRead: "journalNotRead"
       case .recoveryNotFound: "recoveryNotFound"
+      case .journalDamaged: "journalDamaged"
       default: "code \(rawValue)"
       }
     }

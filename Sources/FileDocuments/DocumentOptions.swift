@@ -35,7 +35,7 @@ public struct DocumentOptions<Contents: Sendable>: Sendable {
   public var mergeDeadline = Duration.seconds(30)
   /// Keeps what is unsaved in case the program is killed; `nil` for not at all.
   ///
-  /// Packages have no journal.
+  /// Of a package these are its altered members.
   public var crashJournal: CrashJournal?
   /// How many bytes a file may have that is opened or reloaded: the contents are in memory up to three times.
   public var byteCountMax = 1 << 30

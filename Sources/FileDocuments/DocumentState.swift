@@ -28,9 +28,9 @@ public struct DocumentState: Hashable, Sendable {
     ///
     /// The contents are the former ones.
     public static let readingError = Conditions(rawValue: 64)
-    /// The unsaved contents couldn't be written to the crash journal.
+    /// The unsaved contents couldn't be written to the crash journal, or that of a killed process couldn't be read.
     ///
-    /// It's in memory alone, or the journal has an older record. Editing and saving go on.
+    /// In the first case they're in memory alone, or the journal has an older record. Editing and saving go on.
     public static let journalError = Conditions(rawValue: 128)
     /// A killed program has left unsaved contents behind; see ``FileDocument/recoveries``.
     public static let recoverable = Conditions(rawValue: 256)

@@ -31,7 +31,7 @@ package struct MemberPath: Hashable, Sendable {
   }
 
   /// The path of a member of this directory; the name comes from a directory, or was checked.
-  func appending(_ name: SystemPath) throws(PackageError) -> MemberPath {
+  package func appending(_ name: SystemPath) throws(PackageError) -> MemberPath {
     let longer = MemberPath(names: names + [name])
     if longer.names.count > PackageTree.depthMax { throw PackageError(.tooDeep, longer.path) }
     return longer

@@ -27,7 +27,15 @@ internal import SystemInterface
 /// | another one | `.file-journals-UID` at its top |
 /// | another one that's full or whose top can't be written, or where somebody else has that name | that of the data home |
 ///
-/// - Note: Rules CD-60 to CD-65.
+/// A journal has all unsaved contents of a file. Of a package it has the members that were altered, and the places and identities of
+/// those that were moved: its size is that of the changes. Members of another package, such as those of a version that the document went
+/// back to, are altered members.
+///
+/// A damaged journal of a killed process is reported once, with code ``DocumentError/Code/journalDamaged`` in
+/// ``DocumentState/journalError``. Its files are kept under names that end in `-damaged` until they're as old as ``orphanAge``. An open
+/// finds at most 64 journals of its file, the newest ones; the others are offered when something was decided about those.
+///
+/// - Note: Rules CD-60 to CD-65, CD-72 and CD-73.
 public struct CrashJournal: Sendable {
   enum Place: Sendable {
     case standard
@@ -44,6 +52,11 @@ public struct CrashJournal: Sendable {
   ///
   /// Older ones are removed when a document of another file is opened that has a journal. Those of its own file are offered.
   public var orphanAge = Duration.seconds(90 * 86_400)
+  /// How many bytes of unsaved contents a journal may have, and all journals that an open finds.
+  ///
+  /// More than that isn't written, and ``DocumentState/journalError`` says so; the record before stays. Of a package only the altered
+  /// members count. Larger journals of killed processes stay where they are.
+  public var byteCountMax = 1 << 30
   /// In nanoseconds since 1970.
   package var time: @Sendable () -> Int64 = { Int64(Date.now.timeIntervalSince1970 * 1e9) }
 

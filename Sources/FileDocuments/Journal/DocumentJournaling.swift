@@ -1,5 +1,6 @@
 internal import ContentHashing
 internal import FileCoordination
+internal import FilePackages
 internal import FileVersions
 internal import FoundationEssentials
 internal import SystemInterface
@@ -21,6 +22,8 @@ struct DocumentJournaling<Contents: Sendable>: Sendable {
   var searchError: DocumentError?
   /// How often the file has moved.
   var moveCount = 0
+  /// Journals whose contents were made the document's, and that may still be there: the document's own journal replaces them.
+  var replaced: Set<String> = []
 
   init(_ journal: CrashJournal, _ options: DocumentOptions<Contents>) {
     self.journal = journal
@@ -36,8 +39,21 @@ struct DocumentJournaling<Contents: Sendable>: Sendable {
   }
 }
 
+/// A journal of a killed process, and its contents as they'd be the document's now.
+struct RecoveredContents<Contents: Sendable>: Sendable {
+  /// `nil` if the document's format can't read them.
+  var contents: Contents?
+  /// Members of a package that can't be restored any more, and those that others have changed.
+  var missing: [SystemPath] = []
+  var changed: [SystemPath] = []
+  /// The file has them already.
+  var isNeedless = false
+}
+
 /// Work with journals, which runs away from the document's actor.
 struct JournalWork<Contents: Sendable>: Sendable {
+  typealias Stored = DocumentMemory<Contents, ContentHash>.Stored
+
   let format: any DocumentFormat<Contents>
   let options: DocumentOptions<Contents>
   let journal: CrashJournal
@@ -48,21 +64,53 @@ struct JournalWork<Contents: Sendable>: Sendable {
     SystemPath(try DocumentPresence.place(of: url, in: options.domain).key.path)
   }
 
+  private var form: JournalRecord.Form { format is PackageFormat ? .package : .file }
+
   private func bytes(of contents: Contents) async throws -> Data {
     try await FormatCode.run(atMost: options.deadline, options.clock) { [format] in try format.bytes(of: contents) }
   }
 
+  /// Contents as a record has them: their bytes or, of a package, its altered members.
+  private func record(of contents: Contents, _ base: Stored?) async throws -> [UInt8] {
+    let limit = journal.byteCountMax
+    let bytes: [UInt8]
+    if let tree = contents as? PackageTree {
+      let package = (base?.contents as? PackageTree)?.top?.directory.identity
+      do {
+        bytes = try await FormatCode.run(atMost: options.deadline, options.clock) {
+          try PackageManifest(tree, of: package, byteCountMax: limit).bytes
+        }
+      } catch let error as PackageError where error.code == .tooLarge {
+        throw DocumentError.tooLarge(forJournal: limit)
+      }
+    } else {
+      bytes = Array(try await self.bytes(of: contents))
+    }
+    if bytes.count > limit { throw DocumentError.tooLarge(forJournal: limit) }
+    return bytes
+  }
+
   private var files: any FileSystem { options.domain.configuration.fileSystem }
 
+  /// Writes a record.
+  ///
+  /// - Parameters:
+  ///   - contents: The unsaved contents.
+  ///   - base: Those that the file had when it was read or written last.
+  ///   - replaced: The journals whose contents these were, or became.
+  ///   - file: The document's journal.
+  /// - Returns: Why it wasn't written.
   @concurrent
-  func write(_ contents: Contents, _ base: ContentHash?, to file: JournalFile) async -> DocumentError? {
+  func write(
+    _ contents: Contents, _ base: Stored?, replacing replaced: [String], to file: JournalFile
+  ) async -> DocumentError? {
     do {
-      let bytes = Array(try await bytes(of: contents))
+      let bytes = try await record(of: contents, base)
       let path = try path()
       try await Offload.run { () throws(SystemError) in
         let header = JournalRecord.Header(
           sequence: 0, time: journal.time(), path: path, identity: try? files.statusIfPresent(of: path)?.identity,
-          base: base)
+          base: base?.tag, form: form, replaced: replaced)
         try file.write(bytes, header)
       }
       return nil
@@ -97,35 +145,68 @@ struct JournalWork<Contents: Sendable>: Sendable {
   }
 
   /// Takes the journals that other processes have left behind, as far as they can be read.
+  ///
+  /// - Parameter base: The contents that the file has.
+  /// - Returns: The journals, and the reason why something is missing, if something is.
   @concurrent
-  func takeOrphans() async -> (found: [(orphan: JournalOrphan, contents: Contents?)], error: DocumentError?) {
-    func unread(_ error: any Error) -> DocumentError {
-      DocumentError(
-        .journalNotRead, "The crash journals of other processes couldn't be read: \(error)", underlyingError: error)
-    }
+  func takeOrphans(
+    onto base: Stored?
+  ) async -> (found: [(orphan: JournalOrphan, recovered: RecoveredContents<Contents>)], error: DocumentError?) {
     let (path, directories): (SystemPath, [SystemPath])
     do {
       path = try self.path()
       directories = try journal.directories(for: path)
-    } catch { return ([], unread(error)) }
+    } catch { return ([], .unread(error)) }
     let (seconds, attoseconds) = journal.orphanAge.components
     let oldest = journal.time() - (seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
-    var (orphans, firstError): ([JournalOrphan], DocumentError?) = ([], nil)
+    var (orphans, damaged, firstError): ([JournalOrphan], [SystemPath], DocumentError?) = ([], [], nil)
     for directory in directories {
       do throws(SystemError) {
         let found = try await Offload.run { () throws(SystemError) in
-          try JournalDirectory(directory: directory, files: files).takeOrphans(of: path, notBefore: oldest)
+          try JournalDirectory(directory: directory, files: files).takeOrphans(
+            of: path, as: form, notBefore: oldest, byteCountMax: journal.byteCountMax)
         }
         orphans += found.orphans
-        firstError = firstError ?? found.error.map(unread)
-      } catch { firstError = firstError ?? unread(error) }
+        damaged += found.damaged
+        firstError = firstError ?? found.error.map(DocumentError.unread)
+      } catch { firstError = firstError ?? .unread(error) }
     }
-    orphans.sort { $0.record.header.time < $1.record.header.time }
-    return (orphans.map { orphan in (orphan, try? format.contents(of: Data(orphan.record.contents))) }, firstError)
+    // This is said once, and other errors come again.
+    if !damaged.isEmpty { firstError = .damaged(damaged) }
+    orphans = await withoutReplaced(orphans).sorted { $0.record.header.time < $1.record.header.time }
+    var found: [(orphan: JournalOrphan, recovered: RecoveredContents<Contents>)] = []
+    for orphan in orphans { found.append((orphan, await recovered(orphan.record, onto: base))) }
+    return (found, firstError)
+  }
+
+  /// Removes the journals that others stand for: their process was killed after those were written.
+  private func withoutReplaced(_ orphans: [JournalOrphan]) async -> [JournalOrphan] {
+    let replaced = Set(orphans.flatMap(\.record.header.replaced))
+    // One that can't be removed isn't offered either, as long as the other one is there.
+    for orphan in orphans where replaced.contains(orphan.held.name) { _ = await remove(orphan) }
+    return orphans.filter { !replaced.contains($0.held.name) }
+  }
+
+  /// The contents of a record; those of a package are its changes, made to the package that's there now.
+  @concurrent
+  func recovered(_ record: JournalRecord, onto base: Stored?) async -> RecoveredContents<Contents> {
+    guard record.header.form == .package else {
+      let contents = try? format.contents(of: Data(record.contents))
+      return RecoveredContents(contents: contents, isNeedless: ContentHash(of: record.contents) == base?.tag)
+    }
+    guard let package = base?.contents as? PackageTree, let manifest = try? PackageManifest(bytes: record.contents)
+    else { return RecoveredContents() }
+    return await Offload.run {
+      guard let applied = try? manifest.applied(to: package) else { return RecoveredContents() }
+      return RecoveredContents(
+        contents: applied.tree as? Contents, missing: applied.missing, changed: applied.changed,
+        isNeedless: manifest.isFulfilled(by: package))
+    }
   }
 
   /// Keeps the contents of a document as a version of its file.
   func keep(_ contents: Contents, _ presence: DocumentPresence?) async throws(DocumentError) {
+    if let tree = contents as? PackageTree { return try await keepPackage(tree, presence) }
     let bytes: Data
     do { bytes = try await self.bytes(of: contents) } catch {
       throw DocumentError(.unwritableContents, "The format can't write the contents: \(error)", underlyingError: error)
@@ -137,19 +218,69 @@ struct JournalWork<Contents: Sendable>: Sendable {
   @concurrent
   func keep(_ bytes: Data, _ presence: DocumentPresence?) async throws(DocumentError) {
     let versions = VersionsWithinAccess(options.versions)
-    let coordinator = FileCoordinator(
-      label: presence?.presenter.presenterLabel ?? "document", presenter: presence?.presenter, domain: options.domain)
     do {
-      try await coordinator.read(url, options: .withoutChanges) { access in
+      try await coordinator(presence).read(url, options: .withoutChanges) { access in
         let url = access.url
         try await Offload.run { () throws(FileVersionError) in
           _ = try versions.add(to: url, contents: Array(bytes), isConflict: false)
         }
       }
-    } catch {
-      throw DocumentError(
-        .versionNotKept, "No version could be kept, so nothing was overwritten or discarded: \(error)",
-        underlyingError: error)
+    } catch { throw .notKept(error) }
+  }
+
+  @concurrent
+  private func keepPackage(_ tree: PackageTree, _ presence: DocumentPresence?) async throws(DocumentError) {
+    do {
+      try await coordinator(presence).read(url, options: .withoutChanges) { access in
+        try await options.versions.keep(tree, at: access.url, named: access.canonicalPath.lastComponent)
+      }
+    } catch { throw .notKept(error) }
+  }
+
+  private func coordinator(_ presence: DocumentPresence?) -> FileCoordinator {
+    FileCoordinator(
+      label: presence?.presenter.presenterLabel ?? "document", presenter: presence?.presenter, domain: options.domain)
+  }
+}
+
+extension FileVersions {
+  /// Keeps a package as a version of the item that the caller has access to.
+  func keep(_ tree: PackageTree, at url: URL, named name: SystemPath, isConflict: Bool = false) async throws {
+    let versions = VersionsWithinAccess(self)
+    try await withTemporaryDirectory(for: url) { directory in
+      let source = SystemPath(directory.path(percentEncoded: false)).appending(name)
+      let draft = directory.appending(path: name.description, directoryHint: .isDirectory)
+      _ = try tree.write(to: source, .nothing)
+      try await Offload.run { () throws(FileVersionError) in
+        _ = try versions.add(to: url, contentsOf: draft, byMoving: true, isConflict: isConflict)
+      }
     }
+  }
+}
+
+extension DocumentError {
+  fileprivate static func notKept(_ error: any Error) -> DocumentError {
+    DocumentError(
+      .versionNotKept, "No version could be kept, so nothing was overwritten or discarded: \(error)",
+      underlyingError: error)
+  }
+
+  fileprivate static func unread(_ error: any Error) -> DocumentError {
+    DocumentError(
+      .journalNotRead, "The crash journals of other processes couldn't be read: \(error)", underlyingError: error)
+  }
+
+  fileprivate static func damaged(_ files: [SystemPath]) -> DocumentError {
+    let list = files.map { "'\($0)'" }.joined(separator: ", ")
+    return DocumentError(
+      .journalDamaged,
+      "Crash journals of killed processes are damaged or incomplete, so a part of what was unsaved can't be restored. This is reported "
+        + "once; their files are kept as \(list).")
+  }
+
+  fileprivate static func tooLarge(forJournal limit: Int) -> DocumentError {
+    DocumentError(
+      .journalNotWritten,
+      "The unsaved contents have more than \(limit) bytes. Save them, or allow more by 'CrashJournal.byteCountMax'.")
   }
 }

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import SystemInterface
 
 /// The contents that a process hadn't saved when it was killed.
 ///
@@ -23,8 +24,11 @@ public struct DocumentRecovery<Contents: Sendable>: Sendable, Identifiable {
   /// Names the journal.
   public let id: String
   /// The contents as the process had them; `nil` if the document's format can't read them.
+  ///
+  /// Of a package: the changes of the process, made to the package that was there when this was found. Restoring makes them to the one
+  /// that's there then.
   public let contents: Contents?
-  /// The same as the bytes of a file.
+  /// The same as the bytes of a file; of a package, the journal's table of its altered members.
   public let bytes: Data
   /// When the journal was written.
   public let date: Date
@@ -32,4 +36,8 @@ public struct DocumentRecovery<Contents: Sendable>: Sendable, Identifiable {
   public let baseHash: String?
   /// Whether the file isn't what the contents were made from any more, as of the time when this was found.
   public let fileHasChanged: Bool
+  /// Members of a package that the process had moved, and that the package hasn't got any more: they can't be restored.
+  public let missingMembers: [SystemPath]
+  /// Members of a package that the process had altered, moved or removed, and that somebody else has changed since.
+  public let changedMembers: [SystemPath]
 }

@@ -40,8 +40,9 @@ extension FileDocument {
       _ = options.clock.schedule(at: time) { [weak self] in Task { await self?.receiveForJournal(.timerFired) } }
     case .write:
       guard let contents = memory.contents else { preconditionFailure("unsaved changes without contents") }
-      let (work, base, file) = (journalWork(journaling.journal), memory.base?.tag, journaling.file)
-      Task { receiveForJournal(.written(await work.write(contents, base, to: file))) }
+      let (work, base, file) = (journalWork(journaling.journal), memory.base, journaling.file)
+      let replaced = journaling.replaced.sorted()
+      Task { receiveForJournal(.written(await work.write(contents, base, replacing: replaced, to: file))) }
     case .remove:
       let (work, file) = (journalWork(journaling.journal), journaling.file)
       Task { receiveForJournal(.removed(await work.remove(file))) }
@@ -51,7 +52,7 @@ extension FileDocument {
       // If it can't be removed it's offered once more, and then needless.
       self.journaling?.releasing = Task {
         await former?.value
-        _ = await work.remove(orphan)
+        if await work.remove(orphan) == nil { self.journaling?.replaced.remove(name) }
       }
     case .finish(let id, let error): self.journaling?.waiting.removeValue(forKey: id)?.resume(returning: error)
     }
@@ -86,27 +87,29 @@ extension FileDocument {
   func findRecoveries() async {
     guard let journaling, core.phase != .closed else { return }
     let work = journalWork(journaling.journal)
-    let (found, error) = await work.takeOrphans()
+    let (found, error) = await work.takeOrphans(onto: memory.base)
     self.journaling?.searchError = error
     // Closed meanwhile: they're for the next one.
-    if core.phase != .closed { for (orphan, contents) in found { await note(orphan, contents, work) } }
+    if core.phase != .closed { for (orphan, recovered) in found { await note(orphan, recovered, work) } }
     publish(core.published)
   }
 
-  private func note(_ orphan: JournalOrphan, _ contents: Contents?, _ work: JournalWork<Contents>) async {
+  private func note(
+    _ orphan: JournalOrphan, _ recovered: RecoveredContents<Contents>, _ work: JournalWork<Contents>
+  ) async {
     let (header, bytes) = (orphan.record.header, orphan.record.contents)
     let hash = memory.base?.tag
     // Its process was killed after the save, and before the journal was gone.
-    if ContentHash(of: bytes) == hash {
+    if recovered.isNeedless {
       _ = await work.remove(orphan)
       return
     }
     journaling?.orphans[orphan.held.name] = orphan
     journaling?.recoveries.append(
       DocumentRecovery(
-        id: orphan.held.name, contents: contents, bytes: Data(bytes),
+        id: orphan.held.name, contents: recovered.contents, bytes: Data(bytes),
         date: Date(timeIntervalSince1970: Double(header.time) / 1e9), baseHash: header.base?.description,
-        fileHasChanged: header.base != hash))
+        fileHasChanged: header.base != hash, missingMembers: recovered.missing, changedMembers: recovered.changed))
   }
 
   /// Nothing was decided: they stay where they are, for the next one.

@@ -38,9 +38,14 @@ extension FileDocument {
     let work = journalWork(journaling.journal)
     switch decision {
     case .discarding: break
+    case .keepingAsVersion where format is PackageFormat:
+      guard let contents = await work.recovered(orphan.record, onto: memory.base).contents else {
+        throw Self.unreadable
+      }
+      try await work.keep(contents, presence)
     case .keepingAsVersion: try await work.keep(recovery.bytes, presence)
     case .restoring:
-      try await restore(recovery, work)
+      try await restore(recovery, orphan.record, work)
       forget(recovery)
       return receiveForJournal(.adopted(revision: core.revision, journal: recovery.id))
     }
@@ -52,6 +57,12 @@ extension FileDocument {
   private func offered(_ recovery: DocumentRecovery<Contents>) -> JournalOrphan? {
     guard let journaling, journaling.recoveries.contains(where: { $0.id == recovery.id }) else { return nil }
     return journaling.orphans[recovery.id]
+  }
+
+  private static var unreadable: DocumentError {
+    DocumentError(
+      .unreadableContents,
+      "The document's format can't read the recovered contents. Keep it as a version, or use its bytes.")
   }
 
   private static var notOffered: DocumentError {
@@ -67,25 +78,27 @@ extension FileDocument {
 
   /// Replaces the contents, once a version has what nobody else would have any more.
   private func restore(
-    _ recovery: DocumentRecovery<Contents>, _ work: JournalWork<Contents>
+    _ recovery: DocumentRecovery<Contents>, _ record: JournalRecord, _ work: JournalWork<Contents>
   ) async throws(DocumentError) {
-    guard let recovered = recovery.contents else {
-      throw DocumentError(
-        .unreadableContents,
-        "The document's format can't read the recovered contents. Keep it as a version, or use its bytes.")
-    }
     for _ in 0..<Self.attemptCountMax {
       while core.editingError != nil { try await call(.awaitEditing, nil, nil) }
-      let revision = core.revision
+      let (revision, savedRevision) = (core.revision, core.savedRevision)
+      // The changes of a package are made to what's there now.
+      guard let recovered = await work.recovered(record, onto: memory.base).contents else { throw Self.unreadable }
       // The file may have changed since the recovery was found: by another program, or by a save of this document.
       let isLater = memory.base?.tag.description != recovery.baseHash
       if hasUnsavedChanges || isLater, let contents = memory.contents {
         try await work.keep(contents, presence)
       }
       if offered(recovery) == nil { throw Self.notOffered }
-      // Edited meanwhile: that has to be kept as well.
-      if core.revision != revision || core.editingError != nil { continue }
-      try editNow { $0 = recovered }
+      // Edited meanwhile: that has to be kept as well. Or saved: a package is in another directory then.
+      if core.revision != revision || core.savedRevision != savedRevision || core.editingError != nil { continue }
+      // From here on a record of this document's journal stands for that journal.
+      journaling?.replaced.insert(recovery.id)
+      do { try editNow { $0 = recovered } } catch {
+        journaling?.replaced.remove(recovery.id)
+        throw error
+      }
       return
     }
     throw DocumentError(

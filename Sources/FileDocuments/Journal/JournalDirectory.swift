@@ -7,13 +7,26 @@ struct JournalOrphan: Sendable {
   let record: JournalRecord
 }
 
+/// The journals that were found in a directory.
+struct FoundJournals: Sendable {
+  /// Oldest first.
+  var orphans: [JournalOrphan] = []
+  /// Files that had records of killed processes which can't be read any more, where they are kept now.
+  var damaged: [SystemPath] = []
+  /// Why others couldn't be read.
+  var error: SystemError?
+}
+
 /// The journals in a directory.
 ///
-/// Journals of living processes are recognized by their locks. A lock is tried only if its journal is about the file, or too old: if
-/// another process tried the same lock at that moment, it would take the owner of the journal for alive.
+/// Journals of living processes are recognized by their locks. A lock is tried only if its journal is about the file, too old, or
+/// unreadable: if another process tried the same lock at that moment, it would take the owner of the journal for alive.
 struct JournalDirectory: Sendable {
   let directory: SystemPath
   let files: any FileSystem
+
+  /// How many journals of one file are taken at once; the others stay for the next time.
+  static let orphanCountMax = 64
 
   /// The newest record of a journal, as far as its beginning says.
   private struct Entry {
@@ -21,44 +34,77 @@ struct JournalDirectory: Sendable {
     var headers: [JournalRecord.Header] = []
     /// When one of its files was changed last.
     var time: Int64 = .min
+    var hasLock = false
+    /// Whether there's a file with something in it that isn't the beginning of a record.
+    var hasUnreadableFile = false
+    /// Files that were set aside because they're damaged.
+    var damaged: [SystemPath] = []
     /// Why one of them couldn't be read.
     var error: SystemError?
+
+    /// It isn't known whose it is.
+    var isUnreadable: Bool { hasLock && hasUnreadableFile && headers.isEmpty }
+    var recordTime: Int64 { headers.map(\.time).max() ?? .min }
   }
 
   /// Takes the journals of a file that nobody has, and removes those of all other files that are too old.
   ///
   /// A journal that can't be read keeps none of the others from being taken. The file's own are never too old: the clock may have been
-  /// wrong when they were written, or be wrong now.
+  /// wrong when they were written, or be wrong now. A damaged record gets another name, under which it stays until it's too old: so it's
+  /// found once.
   ///
   /// - Parameters:
   ///   - path: The file, as a canonical path.
+  ///   - form: Whether it's a file or a package.
   ///   - oldest: In nanoseconds since 1970; older journals are removed.
-  /// - Returns: The journals, oldest first, and why others couldn't be read.
+  ///   - byteCountMax: How many bytes of contents are taken at once; the newest journal is taken if it alone has as many at most.
+  /// - Returns: The journals, at most ``orphanCountMax`` and the newest of them.
   /// - Throws: The error of a system call that reads the directory.
   /// - Complexity: O(journals), and O(bytes) in those that are returned.
   func takeOrphans(
-    of path: SystemPath, notBefore oldest: Int64
-  ) throws(SystemError) -> (orphans: [JournalOrphan], error: SystemError?) {
+    of path: SystemPath, as form: JournalRecord.Form = .file, notBefore oldest: Int64, byteCountMax: Int = .max
+  ) throws(SystemError) -> FoundJournals {
     let status = try files.statusIfPresent(of: path)
-    var (orphans, firstError): ([JournalOrphan], SystemError?) = ([], nil)
+    var (found, own): (FoundJournals, [Entry]) = (FoundJournals(), [])
     for entry in try entries() {
       do throws(SystemError) {
         if let error = entry.error { throw error }
-        if try belongs(entry, to: path, status), let orphan = try take(entry.name) {
-          orphans.append(orphan)
+        if try belongs(entry, to: path, form, status) {
+          own.append(entry)
+        } else if entry.isUnreadable {
+          _ = try take(entry.name, byteCountMax, &found)
         } else if entry.time < oldest {
-          try HeldJournal.take(entry.name, in: directory)?.remove(newest: nil, files)
+          try remove(entry)
         }
-      } catch { firstError = firstError ?? error }
+      } catch { found.error = found.error ?? error }
     }
-    return (orphans.sorted { $0.record.header.time < $1.record.header.time }, firstError)
+    var byteCount = 0
+    // A journal that replaces others is newer than they are.
+    for entry in own.sorted(by: { $0.recordTime > $1.recordTime }) {
+      if found.orphans.count >= Self.orphanCountMax || byteCount >= byteCountMax { break }
+      do throws(SystemError) {
+        guard let orphan = try take(entry.name, byteCountMax, &found) else { continue }
+        byteCount += orphan.record.contents.count
+        found.orphans.append(orphan)
+      } catch { found.error = found.error ?? error }
+    }
+    found.orphans.sort { $0.record.header.time < $1.record.header.time }
+    return found
+  }
+
+  private func remove(_ entry: Entry) throws(SystemError) {
+    for path in entry.damaged { try HeldJournal.unlink(path, files) }
+    // Taking a lock would make it.
+    if entry.hasLock || entry.damaged.isEmpty {
+      try HeldJournal.take(entry.name, in: directory)?.remove(newest: nil, files)
+    }
   }
 
   /// It's the file's by its path, or because the file has moved since.
   private func belongs(
-    _ entry: Entry, to path: SystemPath, _ status: FileStatus?
+    _ entry: Entry, to path: SystemPath, _ form: JournalRecord.Form, _ status: FileStatus?
   ) throws(SystemError) -> Bool {
-    for header in entry.headers {
+    for header in entry.headers where header.form == form {
       if header.path == path { return true }
       guard let status, header.identity == status.identity else { continue }
       // A file that was made later has the inode of one that was deleted.
@@ -81,41 +127,85 @@ struct JournalDirectory: Sendable {
 
   /// Locks a journal and reads it again: the record that was read before may have been half written by a process that
   /// lived.
-  private func take(_ name: String) throws(SystemError) -> JournalOrphan? {
+  private func take(
+    _ name: String, _ byteCountMax: Int, _ found: inout FoundJournals
+  ) throws(SystemError) -> JournalOrphan? {
     guard let held = try HeldJournal.take(name, in: directory) else { return nil }
-    var records: [JournalRecord] = []
+    var (records, damaged, cutOff): ([JournalRecord], [SystemPath], [SystemPath]) = ([], [], [])
     for slot in UInt64(0)...1 {
-      if let record = try bytes(of: held.path(ofSlot: slot), max: .max).flatMap(JournalRecord.init) {
-        records.append(record)
+      let path = held.path(ofSlot: slot)
+      guard let bytes = try bytes(of: path, accepting: byteCountMax), !bytes.isEmpty else { continue }
+      switch JournalRecord.read(bytes) {
+      case .whole(let record): records.append(record)
+      case .damaged: damaged.append(path)
+      case .cutOff: cutOff.append(path)
       }
     }
-    guard let newest = records.max(by: { $0.header.sequence < $1.header.sequence }) else {
+    let newest = records.max { $0.header.sequence < $1.header.sequence }
+    // Beside a whole record, one that was cut off is what the process was about to write when it was killed.
+    if newest == nil { damaged += cutOff }
+    for path in damaged { found.damaged.append(try setAside(path)) }
+    guard let newest else {
+      if !damaged.isEmpty { try held.remove(newest: nil, files) }
       held.lock.release()
       return nil
     }
     return JournalOrphan(held: held, record: newest)
   }
 
+  private static let damagedSuffix = "-damaged"
+
+  /// Gives a damaged record a name under which no journal is looked for.
+  private func setAside(_ path: SystemPath) throws(SystemError) -> SystemPath {
+    let aside = SystemPath(bytes: path.bytes + Array(Self.damagedSuffix.utf8))
+    try files.rename(path, at: .workingDirectory, to: aside, at: .workingDirectory, .replacing)
+    return aside
+  }
+
   private func entries() throws(SystemError) -> [Entry] {
     var entries: [String: Entry] = [:]
     for name in try files.names(in: directory, flags: [.directory, .noFollow]) {
-      let parts = name.description.split(separator: ".", omittingEmptySubsequences: false)
-      guard parts.count == 2, ["0", "1", "lock"].contains(parts[1]) else { continue }
-      let key = String(parts[0])
-      var entry = entries[key] ?? Entry(name: key)
+      let parts = name.description.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      guard parts.count == 2, Self.suffixes.contains(parts[1]) else { continue }
       let path = directory.appending(name)
       guard let status = try files.statusIfPresent(of: path), status.kind == .regular else { continue }
+      var entry = entries[parts[0]] ?? Entry(name: parts[0])
       entry.time = max(entry.time, status.modificationTime)
-      do throws(SystemError) {
-        if parts[1] != "lock", let bytes = try bytes(of: path, max: JournalRecord.headerLengthMax),
-          let header = JournalRecord.header(bytes)
-        {
-          entry.headers.append(header)
-        }
-      } catch { entry.error = error }
-      entries[key] = entry
+      if parts[1].hasSuffix(Self.damagedSuffix) {
+        entry.damaged.append(path)
+      } else if parts[1] == "lock" {
+        entry.hasLock = true
+      } else {
+        readHeader(path, into: &entry)
+      }
+      entries[parts[0]] = entry
     }
     return entries.values.sorted { $0.name < $1.name }
+  }
+
+  private static let suffixes = ["0", "1", "lock", "0" + damagedSuffix, "1" + damagedSuffix]
+
+  private func readHeader(_ path: SystemPath, into entry: inout Entry) {
+    do throws(SystemError) {
+      guard let bytes = try bytes(of: path, max: JournalRecord.headerLengthMax), !bytes.isEmpty else { return }
+      if let header = JournalRecord.header(bytes) {
+        entry.headers.append(header)
+      } else {
+        entry.hasUnreadableFile = true
+      }
+    } catch { entry.error = error }
+  }
+
+  /// A whole file, unless it's larger than any record with so many bytes of contents.
+  private func bytes(of path: SystemPath, accepting byteCountMax: Int) throws(SystemError) -> [UInt8]? {
+    let (sum, isOverflowing) = byteCountMax.addingReportingOverflow(JournalRecord.lengthMax)
+    guard !isOverflowing else { return try bytes(of: path, max: .max) }
+    guard let bytes = try bytes(of: path, max: sum + 1) else { return nil }
+    if bytes.count <= sum { return bytes }
+    throw SystemError(
+      call: "read(2)", paths: [path], errno: SystemError.Number.fileTooLarge.rawValue,
+      advice: "The journal has more bytes than 'CrashJournal.byteCountMax'. It stays where it is; allow more to get it."
+    )
   }
 
   /// The beginning of a file; `nil` if it's gone, or isn't a file.

@@ -144,10 +144,14 @@ struct HeldJournal: Sendable {
   func remove(newest sequence: UInt64?, _ files: any FileSystem) throws(SystemError) {
     let newest = sequence ?? 0
     for path in [path(ofSlot: newest + 1), path(ofSlot: newest), directory.appending(name + Self.lockSuffix)] {
-      do throws(SystemError) { try files.unlink(path, at: .workingDirectory, .file) } catch let error {
-        if !error.isAbsence { throw error }
-      }
+      try Self.unlink(path, files)
     }
     lock.release()
+  }
+
+  static func unlink(_ path: SystemPath, _ files: any FileSystem) throws(SystemError) {
+    do throws(SystemError) { try files.unlink(path, at: .workingDirectory, .file) } catch let error {
+      if !error.isAbsence { throw error }
+    }
   }
 }

@@ -14,9 +14,10 @@ public import FoundationEssentials
 /// then. Members can be read and replaced alone, see ``FileDocument/contents(ofMember:)`` and ``FileDocument/replaceMember(_:with:within:)``.
 ///
 /// When another program has written the package while something is unsaved, the altered members are the document's, all others are those
-/// that the other program wrote, and its package becomes a conflict version. Packages have no crash journal.
+/// that the other program wrote, and its package becomes a conflict version. A crash journal has the altered members, and restoring makes
+/// the changes to the package that's there then.
 ///
-/// - Note: Rules CD-68 to CD-71.
+/// - Note: Rules CD-68 to CD-71, and CD-74.
 public struct PackageFormat: DocumentFormat {
   struct NotAFile: Error, CustomStringConvertible {
     var description: String { "A package isn't a file: it's read and written member by member." }

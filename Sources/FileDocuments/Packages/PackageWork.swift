@@ -187,18 +187,10 @@ struct PackageWork: Sendable {
       guard let theirs = incoming?.contents else { preconditionFailure("nothing has come") }
       tree = theirs
     }
-    let versions = VersionsWithinAccess(options.versions)
     do {
       try await work.coordinator.read(url, options: .withoutChanges) { access in
-        let (url, path) = (access.url, access.canonicalPath)
-        try await options.versions.withTemporaryDirectory(for: url) { directory in
-          let source = SystemPath(directory.path(percentEncoded: false)).appending(path.lastComponent)
-          let draft = directory.appending(path: path.lastComponent.description, directoryHint: .isDirectory)
-          _ = try tree.write(to: source, .nothing)
-          try await Offload.run { () throws(FileVersionError) in
-            _ = try versions.add(to: url, contentsOf: draft, byMoving: true, isConflict: incoming != nil)
-          }
-        }
+        try await options.versions.keep(
+          tree, at: access.url, named: access.canonicalPath.lastComponent, isConflict: incoming != nil)
       }
     } catch {
       throw DocumentError(

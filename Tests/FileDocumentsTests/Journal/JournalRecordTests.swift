@@ -21,6 +21,18 @@ struct JournalRecordTests {
     empty.header.identity = nil
     empty.header.base = nil
     #expect(JournalRecord(empty.bytes) == empty)
+    var package = Self.record
+    package.header.form = .package
+    package.header.replaced = ["a", "1w2x3y4z5a6b7"]
+    #expect(JournalRecord(package.bytes) == package)
+    // A name fewer than there may be, all of them, and one more: the oldest is left out.
+    for count in [
+      JournalRecord.replacedCountMax - 1, JournalRecord.replacedCountMax, JournalRecord.replacedCountMax + 1,
+    ] {
+      package.header.replaced = (0..<count).map { "name\($0)" }
+      let read = JournalRecord(package.bytes)?.header.replaced
+      #expect(read == package.header.replaced.suffix(JournalRecord.replacedCountMax))
+    }
   }
 
   @Test("CD-62: A record that was cut off anywhere isn't one, nor is one with any other bit, or one that's too long")
@@ -37,7 +49,7 @@ struct JournalRecordTests {
     #expect(JournalRecord(bytes + [0]) == nil)
   }
 
-  @Test("CD-62: Lengths that don't fit aren't believed", arguments: [UInt32.max, 0, 115, 1 << 20])
+  @Test("CD-62: Lengths that don't fit aren't believed", arguments: [UInt32.max, 0, 135, 1 << 20])
   func lengths(length: UInt32) {
     var bytes = Self.record.bytes
     for index in 0..<4 { bytes[8 + index] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(index))) }
