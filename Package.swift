@@ -13,6 +13,7 @@ import PackageDescription
 //   1  MetadataPredicates       the predicate language: values, parsers, printer, evaluator
 //   1  SystemThreads            clocks, locks and threads
 //   1  UndoStacks               actions that undo and redo, in groups: a value
+//   1  KeyValueReplicas         decisions of one copy of a key-value store: a value
 //   2  SystemInterface          the only door to the kernel: files, watches, sockets, processes
 //   3  VersionStore             versions of files in a directory of their own, safe from crashes
 //   3  UploadArchives           private copies for uploads, zip archives of directories
@@ -83,6 +84,7 @@ let package = Package(
     .target(
       name: "UploadArchives", dependencies: ["CompactContainers", "SystemInterface"], swiftSettings: librarySettings),
     .target(name: "UndoStacks", swiftSettings: librarySettings),
+    .target(name: "KeyValueReplicas", swiftSettings: librarySettings),
     .target(name: "FilePackages", dependencies: ["SystemInterface"], swiftSettings: librarySettings),
     .target(
       name: "CoordinationService", dependencies: ["CompactContainers", "FileAccessArbiter"],
@@ -142,6 +144,8 @@ let package = Package(
       dependencies: ["ContentHashing", "SeededRandom", "SystemInterface", "VersionStore"],
       swiftSettings: settings),
     .testTarget(name: "UndoStacksTests", dependencies: ["SeededRandom", "UndoStacks"], swiftSettings: settings),
+    .testTarget(
+      name: "KeyValueReplicasTests", dependencies: ["KeyValueReplicas", "SeededRandom"], swiftSettings: settings),
     .testTarget(
       name: "FilePackagesTests", dependencies: ["FilePackages", "SeededRandom", "SystemInterface"],
       swiftSettings: settings),

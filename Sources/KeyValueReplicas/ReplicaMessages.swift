@@ -1,0 +1,138 @@
+/// One key in a write.
+package struct KeyWrite: Hashable, Sendable {
+  package var key: String
+  /// `nil` removes the key.
+  package var value: StoredValue?
+
+  package init(_ key: String, _ value: StoredValue?) {
+    self.key = key
+    self.value = value
+  }
+}
+
+/// A key as the server has it.
+package struct SharedItem: Hashable, Sendable {
+  package var key: String
+  /// `nil` for a removed key, of which the server keeps the instant: a tombstone.
+  package var value: StoredValue?
+  package var time: HybridTime
+  /// The server's number of the change (`mod_revision`).
+  package var revision: Int64
+
+  package init(key: String, value: StoredValue?, time: HybridTime, revision: Int64) {
+    self.key = key
+    self.value = value
+    self.time = time
+    self.revision = revision
+  }
+}
+
+/// The last upload of a replica that the server has carried out.
+///
+/// It's a key of its own, which each upload writes as well, so that a
+/// replica recognizes an upload whose answer was lost, and carries none out twice.
+package struct Acknowledgement: Hashable, Sendable {
+  /// The number of the upload.
+  package var upload: Int
+  package var revision: Int64
+
+  package init(upload: Int, revision: Int64) {
+    self.upload = upload
+    self.revision = revision
+  }
+}
+
+/// One transaction that a watch has delivered, or everything that the server has.
+package struct SharedBatch: Hashable, Sendable {
+  package var items: [SharedItem]
+  /// This replica's own, if it's part of the transaction, or if there's one in a complete batch.
+  package var acknowledgement: Acknowledgement?
+  /// Whether these are all keys that the server has, at one revision.
+  package var isComplete: Bool
+  /// That of the transaction, or the last one that a complete batch has seen.
+  package var revision: Int64
+
+  package init(items: [SharedItem], acknowledgement: Acknowledgement?, isComplete: Bool, revision: Int64) {
+    self.items = items
+    self.acknowledgement = acknowledgement
+    self.isComplete = isComplete
+    self.revision = revision
+  }
+}
+
+/// A transaction for the server: it writes all items and the acknowledgement, or nothing.
+package struct Upload: Hashable, Sendable {
+  package struct Item: Hashable, Sendable {
+    package var key: String
+    package var value: StoredValue?
+    package var time: HybridTime
+    /// The revision that the key must still have; 0 if there must be none.
+    package var expectedRevision: Int64
+    /// The number of the write in its replica.
+    package var sequence: Int
+  }
+
+  /// Larger than that of each earlier upload of the replica.
+  package var id: Int
+  package var items: [Item]
+  /// The revision that the acknowledgement must still have; 0 if there must be none.
+  package var expectedAcknowledgement: Int64
+}
+
+/// The end of an upload.
+package enum UploadOutcome: Hashable, Sendable {
+  /// The server's number of the transaction.
+  case applied(revision: Int64)
+  /// Something that the upload expected isn't so any more: the server has changed nothing.
+  case outdated
+  /// All replicas' values together would have become too large: the server has changed nothing.
+  case overQuota
+  /// There's no answer, so the upload may have been carried out, or still be.
+  case unknown
+}
+
+/// An event of a replica.
+///
+/// A journal of these, in order, leads to the state that the replica has.
+package enum ReplicaInput: Hashable, Sendable {
+  /// A program writes keys. With `isForced` the write also wins over values that a new replica hasn't seen yet.
+  case write([KeyWrite], isForced: Bool)
+  /// The server's keys were read, or one of its transactions has arrived by the watch.
+  case received(SharedBatch)
+  /// The instant of ``ReplicaEffect/wake(at:)`` has come.
+  case uploadIsDue
+  case uploadEnded(Int, UploadOutcome)
+}
+
+/// A task for the runner after an event.
+package enum ReplicaEffect: Hashable, Sendable {
+  /// Tell the program.
+  case changed(StoreChange)
+  /// Send a transaction to the server.
+  case upload(Upload)
+  /// Read all keys of the server, with the acknowledgement, at one revision.
+  case read
+  /// Report ``ReplicaInput/uploadIsDue`` then, in nanoseconds since 1970. It replaces earlier ones.
+  case wake(at: Int64)
+}
+
+/// A change of several keys at once that didn't come from the program itself.
+package struct StoreChange: Hashable, Sendable {
+  package enum Reason: Hashable, Sendable {
+    case server
+    /// The first values of a new replica (CK-10).
+    case initialSync
+    /// The server takes no more; the keys are those that stay here (KV-5).
+    case quotaViolation
+  }
+
+  package struct Item: Hashable, Sendable {
+    package var key: String
+    package var old: StoredValue?
+    package var new: StoredValue?
+  }
+
+  package var reason: Reason
+  /// In order of the keys.
+  package var items: [Item]
+}
