@@ -33,7 +33,7 @@ internal import SystemInterface
 /// | `board` | its lock | the snapshot is read anywhere |
 /// | contents that are being written | a copy in the operation | editing goes on |
 ///
-/// - Note: Rules CD-01 to CD-04, CD-06 to CD-10, CD-12 to CD-15, CD-17 to CD-25, CD-27 to CD-30, CD-33 to CD-44, and CD-60 to CD-75.
+/// - Note: Rules CD-01 to CD-04, CD-06 to CD-10, CD-12 to CD-15, CD-17 to CD-25, CD-27 to CD-30, CD-33 to CD-44, and CD-60 to CD-76.
 public actor FileDocument<Contents: Sendable> {
   /// The file of a document that is closed, and the format and the options of all.
   let format: any DocumentFormat<Contents>

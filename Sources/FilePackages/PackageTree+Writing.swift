@@ -85,6 +85,15 @@ extension PackageTree {
   ///   directory, or ``PackageError/Code/fileSystem``.
   /// - Note: Rule SP-5.
   public mutating func replaceOnDisk(_ path: SystemPath, _ bytes: [UInt8]) throws(PackageError) {
+    let files = files
+    try replaceOnDisk(path) { (item) throws(SystemError) in
+      try files.replaceContents(of: item.name, at: item.directory, with: bytes)
+    }
+  }
+
+  mutating func replaceOnDisk(
+    _ path: SystemPath, by replace: (DirectoryItem) throws(SystemError) -> Void
+  ) throws(PackageError) {
     let place = try MemberPath(path)
     guard let base = root.base, !place.isTop else { throw PackageError(.notFound, path) }
     var stored = base
@@ -94,9 +103,7 @@ extension PackageTree {
       if try stored.status().kind != .regular { throw PackageError(.wrongKind, path) }
     } catch  where error.code == .notFound {}
     try stored.withParent { (item) throws(PackageError) in
-      try aboutMember(path) { () throws(SystemError) in
-        try files.replaceContents(of: item.name, at: item.directory, with: bytes)
-      }
+      try aboutMember(path) { () throws(SystemError) in try replace(item) }
     }
     // The bytes that this has written are gone with a package that was replaced meanwhile.
     try base.directory.checkThatItStays()

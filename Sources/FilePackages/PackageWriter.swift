@@ -8,7 +8,11 @@ struct PackageWriter {
   let destination: SystemPath
   let replacement: PackageTree.Replacement
   let linking: PackageTree.Linking
+  /// Looks at the package that's replaced when it's out of the way.
+  let check: PackageCheck?
   var report = PackageTree.Report()
+  /// The new package, if somebody has altered it while it was in its place, from where it was taken back.
+  private(set) var kept: PackageTree?
 
   /// The status of the item at the place at the beginning; `nil` if there was none.
   private(set) var present: FileStatus?
@@ -17,12 +21,13 @@ struct PackageWriter {
 
   init(
     files: any FileSystem, destination: SystemPath, _ replacement: PackageTree.Replacement,
-    _ linking: PackageTree.Linking
+    _ linking: PackageTree.Linking, _ check: PackageCheck? = nil
   ) {
     self.files = files
     self.destination = destination
     self.replacement = replacement
     self.linking = linking
+    self.check = check
   }
 
   /// - Returns: The directory of the new package.
@@ -64,6 +69,7 @@ struct PackageWriter {
       new = try PinnedDirectory(try openDirectory(draft, destination), at: destination, files)
       try fill(new.descriptor, at: draft.path, from: root, .top)
       try finish(new.descriptor, root, .top)
+      try check?.note(try heldTree(draft))
     } catch {
       try? files.removeTree(draft.name, at: draft.directory, overridingMode: true)
       throw error
@@ -78,11 +84,41 @@ struct PackageWriter {
     isInPlace = true
     isDraft = false
     try? files.close(use)
+    if let check, let displaced { try confirm(check, displaced, place, new) }
     try aboutMember(destination) { () throws(SystemError) in
       try files.synchronizeAfterCommit(place.directory)
       try files.removeDisplaced(displaced)
     }
     return new
+  }
+
+  /// A package that has a temporary name for a moment.
+  private func heldTree(_ item: DirectoryItem) throws(PackageError) -> PackageTree {
+    PackageTree(try PinnedDirectory(try openDirectory(item, item.path), at: item.path, files, isHeld: true))
+  }
+
+  /// Puts the replaced package back unless it's what it was.
+  ///
+  /// - Throws: `memberChanged` when that's done; the error of the call that failed if it can't be.
+  private mutating func confirm(
+    _ check: PackageCheck, _ displaced: DirectoryItem, _ place: DirectoryItem, _ new: PinnedDirectory
+  ) throws(PackageError) {
+    // One that can't be read isn't what it was.
+    if let tree = try? heldTree(displaced), (try? check.isExpected(tree)) == true { return }
+    try aboutMember(destination) { () throws(SystemError) in
+      try files.putBack(displaced, to: place)
+      try files.synchronizeAfterCommit(place.directory)
+    }
+    isInPlace = false
+    // Unless it's gone from its place as well, the new one has the temporary name now; or another program's, which has taken its place.
+    if let tree = try? heldTree(displaced) {
+      if tree.top?.directory.identity == new.identity, (try? check.isNoted(tree)) == true {
+        try? files.removeTree(displaced.name, at: displaced.directory, overridingMode: true)
+      } else {
+        kept = tree
+      }
+    }
+    throw PackageError(.memberChanged, destination)
   }
 
   /// Puts the new package in its place, unless somebody else has done so since the one there was opened.

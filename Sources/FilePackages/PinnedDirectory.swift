@@ -13,9 +13,13 @@ package final class PinnedDirectory: Sendable {
   /// Where it was opened; for errors, and where there's no `/proc`.
   package let path: SystemPath
   package let identity: FileIdentity
+  /// Nobody else removes its members, although it has a temporary name: a save of this process has made or displaced it.
+  private let isHeld: Bool
 
   /// Takes over an open directory, which is closed with this object.
-  package init(_ descriptor: FileDescriptor, at path: SystemPath, _ files: any FileSystem) throws(PackageError) {
+  package init(
+    _ descriptor: FileDescriptor, at path: SystemPath, _ files: any FileSystem, isHeld: Bool = false
+  ) throws(PackageError) {
     do throws(SystemError) {
       identity = try files.status(of: descriptor).identity
     } catch {
@@ -25,12 +29,15 @@ package final class PinnedDirectory: Sendable {
     self.files = files
     self.descriptor = descriptor
     self.path = path
+    self.isHeld = isHeld
   }
 
   /// Opens the directory at a canonical path.
   ///
   /// - Throws: `notFound`, `wrongKind` or `fileSystem`.
-  package convenience init(at path: SystemPath, _ files: any FileSystem) throws(PackageError) {
+  package convenience init(
+    at path: SystemPath, _ files: any FileSystem, isHeld: Bool = false
+  ) throws(PackageError) {
     let descriptor: FileDescriptor
     do throws(SystemError) {
       descriptor = try files.open(path, at: .workingDirectory, flags: [.directory, .noFollow], mode: 0)
@@ -41,7 +48,7 @@ package final class PinnedDirectory: Sendable {
       }
       throw PackageError(error, path)
     }
-    try self.init(descriptor, at: path, files)
+    try self.init(descriptor, at: path, files, isHeld: isHeld)
   }
 
   deinit { try? files.close(descriptor) }
@@ -52,6 +59,7 @@ package final class PinnedDirectory: Sendable {
   /// one that is altered.
   package func isReplaced() throws(SystemError) -> Bool {
     if try files.status(of: descriptor).linkCount == 0 { return true }
+    if isHeld { return false }
     let link = SystemPath("/proc/self/fd/\(descriptor.rawValue)")
     if let place = try? files.readLink(link, at: .workingDirectory), place.isAbsolute {
       // The kernel adds this to the path of what is removed; the mark of a save comes before it.

@@ -72,6 +72,22 @@ extension DocumentScenario {
       scripts: [[.call(.open), .editRegardless, .editRegardless, close]], writers: [.delete], failureCount: 1),
   ]
 
+  /// Explored in every order, with versions that other programs announce.
+  static let versions: [DocumentScenario] = [
+    DocumentScenario(
+      name: "CD-23: conflicts come and go, and the document is opened again",
+      scripts: [[.call(.open), .edit, close, .call(.open)]], conflictChangeCount: 2),
+    DocumentScenario(
+      name: "CD-23: conflicts come and go beside another program",
+      scripts: [[.call(.open), .edit]], writers: [.append], conflictChangeCount: 1),
+    DocumentScenario(
+      name: "CD-23: a document with conflicts is saved elsewhere, or its file is deleted",
+      scripts: [[.call(.open), .edit, .call(.saveElsewhere)]], writers: [.delete], conflictChangeCount: 1),
+    DocumentScenario(
+      name: "CD-23: an open is cancelled while conflicts come", scripts: [[.call(.open)], [.call(.open), discard]],
+      failureCount: 1, withdrawalCount: 1, conflictChangeCount: 2),
+  ]
+
   /// Explored in every order in long runs.
   static let medium: [DocumentScenario] = [
     DocumentScenario(
@@ -119,14 +135,14 @@ extension DocumentScenario {
       ],
     ],
     writers: [.append, .spare, .append, .spoil, .append, .delete], strangerCount: 3, readerCount: 4, failureCount: 5,
-    withdrawalCount: 3, leaseCount: 2, hasMerge: true)
+    withdrawalCount: 3, leaseCount: 2, conflictChangeCount: 6, hasMerge: true)
 }
 
 @Suite("The decisions of a document, in every order", .timeLimit(.minutes(4)))
 struct DocumentCoreExplorationTests {
   @Test(
-    "CD-15, CD-27, CD-45: Each call ends once, nothing is lost, and editing goes on",
-    arguments: DocumentScenario.small + (Budget.isLong ? DocumentScenario.medium : []))
+    "CD-15, CD-23, CD-27, CD-45: Each call ends once, nothing is lost, conflicts are in the state, and editing goes on",
+    arguments: DocumentScenario.small + DocumentScenario.versions + (Budget.isLong ? DocumentScenario.medium : []))
   func everyOrder(scenario: DocumentScenario) async {
     let result = await LongRun.run { DocumentExplorer(scenario: scenario).exploreAll() }
     #expect(result.failure == nil, "\(scenario.name): \(result.failure?.description ?? "")")
@@ -151,7 +167,7 @@ struct DocumentCoreExplorationTests {
     let catcher = await LongRun.run { () -> String? in
       // Most mistakes show in a model that's explored in no time, which may be the last one.
       for limit in [2000, 20_000, 200_000] {
-        for scenario in DocumentScenario.small + DocumentScenario.medium {
+        for scenario in DocumentScenario.small + DocumentScenario.versions + DocumentScenario.medium {
           let result = DocumentExplorer(scenario: scenario, mutant: mutant, stateCountMax: limit).exploreAll()
           if let failure = result.failure { return "'\(scenario.name)': \(failure.problems[0])" }
         }

@@ -105,6 +105,39 @@ struct CheckedSaveTests {
     }
   }
 
+  @Test(
+    "Where nothing was, a file that another program makes in the last instant stays, and so does one that was written")
+  func nothingThere() async throws {
+    try await withTemporaryDirectory { sandbox in
+      let name = SystemPath("file")
+      let isForeign = Guarded(false)
+      let door = ScriptedFileSystem { call in
+        if call.call == .rename, isForeign.withLock({ $0 }) { _ = try? sandbox.write("file", "theirs") }
+        return .proceed
+      }
+      func save(_ status: FileStatus?) -> Int32? {
+        errorThrown { () throws(SystemError) in
+          try door.withDescriptor(sandbox.root, flags: .directory) { (directory) throws(SystemError) in
+            try door.replaceContents(of: name, at: directory, with: Self.new, expecting: status)
+          }
+        }?.errno
+      }
+      #expect(save(nil) == nil)
+      #expect(try sandbox.text("file") == "new")
+      let status = try #require(try sandbox.status("file"))
+      // Something is there.
+      #expect(save(nil) == ESTALE)
+      #expect(save(status) == nil)
+      #expect(save(status) == ESTALE)
+      try HostFileSystem().unlink(sandbox.path("file"), at: .workingDirectory, .file)
+      #expect(save(status) == ENOENT)
+      isForeign.withLock { $0 = true }
+      #expect(save(nil) == ESTALE)
+      #expect(try sandbox.text("file") == "theirs")
+      #expect(try sandbox.names() == ["file"])
+    }
+  }
+
   @Test("Reading tells what the file was, stops when it's told to, and takes no more than it may")
   func reading() async throws {
     try await withTemporaryDirectory { sandbox in

@@ -17,7 +17,7 @@ public import FoundationEssentials
 /// that the other program wrote, and its package becomes a conflict version. A crash journal has the altered members, and restoring makes
 /// the changes to the package that's there then.
 ///
-/// - Note: Rules CD-68 to CD-71, and CD-74.
+/// - Note: Rules CD-68 to CD-71, CD-74 and CD-76.
 public struct PackageFormat: DocumentFormat {
   struct NotAFile: Error, CustomStringConvertible {
     var description: String { "A package isn't a file: it's read and written member by member." }

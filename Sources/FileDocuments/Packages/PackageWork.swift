@@ -1,3 +1,4 @@
+internal import ContentHashing
 internal import FileCoordination
 internal import FilePackages
 internal import FileVersions
@@ -65,7 +66,7 @@ struct PackageWork: Sendable {
     return result
   }
 
-  private func registered(
+  func registered(
     _ presence: DocumentPresence, _ access: borrowing FileAccess, _ stored: Stored
   ) async throws -> Result {
     var result = Result(.done)
@@ -78,10 +79,15 @@ struct PackageWork: Sendable {
   }
 
   /// The package that's at the place now; `nil` if nothing is.
-  private func present(_ access: borrowing FileAccess) throws -> Stored? {
+  func present(_ access: borrowing FileAccess) throws -> Stored? { try present(access, leavingOut: nil)?.stored }
+
+  func present(
+    _ access: borrowing FileAccess, leavingOut path: SystemPath?
+  ) throws -> (stored: Stored, stamps: PackageStamps)? {
     do throws(PackageError) {
       let tree = try PackageTree(openingPackageAt: access.canonicalPath, files: work.files)
-      return Stored(tree, try tree.stamp())
+      let stamps = try tree.stamps(leavingOut: path)
+      return (Stored(tree, stamps.all), stamps)
     } catch  where error.code == .notFound { return nil }
   }
 
@@ -98,56 +104,14 @@ struct PackageWork: Sendable {
     }
   }
 
-  private func mine() -> PackageTree {
+  func mine() -> PackageTree {
     guard let contents = work.memory.contents else { preconditionFailure("a closed document has no contents") }
     return contents
   }
 
-  /// Compares first: the package of another program is kept as a version before it's overwritten.
-  private func write(_ url: URL) async throws -> Result {
-    let tree = mine()
-    return try await work.coordinator.write(url) { access in
-      guard let stored = try present(access) else { return Result(.missing) }
-      if stored.tag != work.memory.base?.tag {
-        var result = Result(.differs(unreadable: nil))
-        result.incoming = stored
-        return result
-      }
-      if let status = try work.files.statusIfPresent(of: access.canonicalPath) {
-        try await work.checkSaving(access, tree, status)
-      }
-      let written = try written(tree, insteadOf: stored, access)
-      work.hold(access)
-      return try done(written, access)
-    }
-  }
-
-  /// One member that was altered takes the place of its former self, which is one step as well.
-  ///
-  /// Otherwise the whole package is exchanged; of a tree that was opened on another one everything is copied.
-  private func written(
-    _ tree: PackageTree, insteadOf stored: Stored, _ access: borrowing FileAccess
-  ) throws(PackageError) -> PackageTree {
-    let isOwn = tree.top?.directory.identity == stored.contents?.top?.directory.identity
-    func whole() throws(PackageError) -> PackageTree {
-      try tree.write(to: access.canonicalPath, isOwn ? .openedPackage : .anything).tree
-    }
-    guard isOwn, let (path, bytes) = tree.onlyAlteredFile else { return try whole() }
-    // A crash may have left files of a save of this member; a save of the whole package leaves such names behind.
-    _ = try? PackageTree.removeLeftovers(of: access.canonicalPath.appending(path))
-    do throws(PackageError) {
-      var tree = tree
-      try tree.replaceOnDisk(path, bytes)
-      return tree
-    } catch  where error.code == .wrongKind {
-      // Another program has made a directory or a link of the member, which is in a version by now.
-      return try whole()
-    }
-  }
-
-  private func done(_ written: PackageTree, _ access: borrowing FileAccess) throws -> Result {
+  func done(_ written: Stored, _ access: borrowing FileAccess) -> Result {
     var result = Result(.done)
-    result.incoming = Stored(written, try written.stamp())
+    result.incoming = written
     work.noteFile(access, in: &result)
     return result
   }
@@ -207,42 +171,6 @@ struct PackageWork: Sendable {
       result.merged = try merged.rebased(onto: theirs)
     }
     return result
-  }
-
-  // MARK: - Another place, and members alone
-
-  private func place() async throws -> Result {
-    let (tree, argument) = (mine(), work.argument)
-    let presence = try work.enter(argument.url)
-    do {
-      return try await work.coordinator(for: presence).write(presence.presenter.url) { access in
-        let path = access.canonicalPath
-        if !argument.isReplacing, try work.files.statusIfPresent(of: path) != nil {
-          throw DocumentError(.fileExists, "There's a file at '\(argument.url.path)'. Choose another place.")
-        }
-        let written = try tree.write(to: path, argument.isReplacing ? .anything : .nothing).tree
-        return try await registered(presence, access, Stored(written, try written.stamp()))
-      }
-    } catch {
-      presence.leave()
-      throw error
-    }
-  }
-
-  /// Everything is saved by now, so that nothing else is in memory alone.
-  private func replaceMember() async throws -> Result {
-    guard let (path, bytes) = work.argument.member else { preconditionFailure("no member") }
-    return try await work.following { url in
-      try await work.coordinator.write(url) { access in
-        guard let stored = try present(access) else { throw DocumentError.fileDeleted }
-        if stored.tag != work.memory.base?.tag {
-          throw DocumentError(.coordination, "Another program has just written the package. Try again.")
-        }
-        guard var tree = work.memory.contents else { preconditionFailure("a closed document has no contents") }
-        try tree.replaceOnDisk(path, bytes)
-        return try done(tree, access)
-      }
-    }
   }
 }
 

@@ -55,10 +55,17 @@ extension FileSystem {
   }
 
   /// Gives something its name back, where others may come and go.
-  private func putBack(_ item: DirectoryItem, to place: DirectoryItem) throws(SystemError) {
+  ///
+  /// - Parameters:
+  ///   - item: The item that had the name.
+  ///   - place: The name; the item that has it now gets that of `item`, unless it's gone.
+  /// - Throws: EAGAIN if others come and go all the time, or the error of the call that failed.
+  package func putBack(_ item: DirectoryItem, to place: DirectoryItem) throws(SystemError) {
     for _ in 0..<Self.exchangeCountMax {
       do {
         return try rename(item.name, at: item.directory, to: place.name, at: place.directory, .exchange)
+      } catch let error where error.isUnsupported {
+        return try putBackInTwoSteps(item, to: place)
       } catch let error where error.errno == ENOENT {}
       do {
         try rename(item.name, at: item.directory, to: place.name, at: place.directory, .exclusive)
@@ -67,5 +74,20 @@ extension FileSystem {
     }
     throw SystemError(
       call: "replaceContents", paths: [place.name], errno: EAGAIN, advice: "It's made and removed again and again.")
+  }
+
+  /// The same where names can't be exchanged: between the steps nothing has the name.
+  private func putBackInTwoSteps(_ item: DirectoryItem, to place: DirectoryItem) throws(SystemError) {
+    let other: DirectoryItem?
+    do {
+      other = try setAside(place)
+    } catch let error where error.errno == ENOENT { other = nil }
+    do {
+      try renameExclusively(item, to: place)
+    } catch {
+      if let other { try? renameExclusively(other, to: place) }
+      throw error
+    }
+    if let other { try renameExclusively(other, to: item) }
   }
 }

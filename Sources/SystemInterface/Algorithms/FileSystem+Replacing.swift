@@ -87,6 +87,26 @@ extension FileSystem {
     try synchronizeAfterCommit(directory)
   }
 
+  /// Saves a file in an open directory safely, but only over the very file that the caller has looked at, or where nothing was.
+  ///
+  /// As ``replaceContents(of:with:expecting:meeting:noting:)`` does.
+  ///
+  /// - Parameters:
+  ///   - name: A single component.
+  ///   - directory: The directory that holds it, or will.
+  ///   - contents: Its new contents.
+  ///   - status: The file's status when it was looked at; `nil` if nothing was there.
+  /// - Throws: As there; the paths of errors are relative to `directory`.
+  package func replaceContents(
+    of name: SystemPath, at directory: FileDescriptor, with contents: [UInt8], expecting status: FileStatus?
+  ) throws(SystemError) {
+    let expectation = Expectation(status: status) { _ in }
+    try replace(name, at: directory, .required, expecting: expectation, settling: synchronize) {
+      (file) throws(SystemError) in try writeAll(contents, to: file)
+    }
+    try synchronizeAfterCommit(directory)
+  }
+
   /// Saves a file safely, like ``replaceContents(of:with:permission:)``, but only over the very file that the caller has read.
   ///
   /// The new file and the old one change places in one step, and the file that comes out is inspected: if it's another file, or was
@@ -199,11 +219,15 @@ extension FileSystem {
           expected.meet(temporary)
           let draft = DirectoryItem(name: temporary, directory: directory, place: SystemPath(""))
           let place = DirectoryItem(name: name, directory: directory, place: SystemPath(""))
-          try exchange(draft, with: place) { (item) throws(SystemError) in
-            try require(statusIfPresent(of: item.name, at: item.directory), toBe: expected.status, name)
+          if let status = expected.status {
+            try exchange(draft, with: place) { (item) throws(SystemError) in
+              try require(statusIfPresent(of: item.name, at: item.directory), toBe: status, name)
+            }
+            // It's a save whose former contents are left over if this fails.
+            try? unlink(temporary, at: directory, .file)
+          } else {
+            try placeWhereNothingIs(draft, as: place)
           }
-          // It's a save whose former contents are left over if this fails.
-          try? unlink(temporary, at: directory, .file)
         } else {
           try rename(temporary, at: directory, to: name, at: directory, .replacing)
         }
@@ -215,15 +239,28 @@ extension FileSystem {
     try? close(file.descriptor)
   }
 
-  /// Throws ENOENT or ESTALE unless a file is the expected one, with the contents that it had.
+  private func placeWhereNothingIs(_ draft: DirectoryItem, as place: DirectoryItem) throws(SystemError) {
+    do {
+      try renameExclusively(draft, to: place)
+    } catch let error where error.errno == EEXIST { throw changedMeanwhile(place.name) }
+  }
+
+  /// Throws ENOENT or ESTALE unless a file is the expected one, with the contents that it had; nothing is expected if that's `nil`.
   private func require(
-    _ status: FileStatus?, toBe expected: FileStatus, _ name: SystemPath
+    _ status: FileStatus?, toBe expected: FileStatus?, _ name: SystemPath
   ) throws(SystemError) {
+    guard let expected else {
+      if status == nil { return }
+      throw changedMeanwhile(name)
+    }
     guard let status else {
       throw SystemError(call: "replaceContents", paths: [name], errno: ENOENT, advice: "It's gone.")
     }
-    if status.hasContents(of: expected) { return }
-    throw SystemError(
+    if !status.hasContents(of: expected) { throw changedMeanwhile(name) }
+  }
+
+  private func changedMeanwhile(_ name: SystemPath) -> SystemError {
+    SystemError(
       call: "replaceContents", paths: [name], errno: ESTALE, advice: "Another program has written it meanwhile.")
   }
 
@@ -249,7 +286,8 @@ extension FileSystem {
 
 /// The file that a save may replace, and the function that sees the new file before the replacement.
 private struct Expectation {
-  let status: FileStatus
+  /// `nil` if nothing may be there.
+  let status: FileStatus?
   let meet: (SystemPath) -> Void
 }
 

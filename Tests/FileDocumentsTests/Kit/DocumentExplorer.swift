@@ -30,10 +30,17 @@ enum DocumentMutant: String, CaseIterable, Sendable {
   case recreates
   /// A close that fails closes the document.
   case closesAnyway
+  /// An open says that there are no versions, without a look.
+  case neverLooksForVersions
+  /// Versions that come later are never noticed.
+  case ignoresVersions
+  /// An open that has found no versions counts as one that hasn't looked.
+  case looksForVersionsAnyway
 
   func event(_ event: DocumentEvent, _ model: DocumentModel) -> [DocumentEvent] {
     switch (self, event) {
-    case (.ignoresChanges, .itemChanged), (.ignoresDeparture, .writerLeft): []
+    case (.ignoresChanges, .itemChanged), (.ignoresDeparture, .writerLeft), (.ignoresVersions, .versionsChanged): []
+    case (.looksForVersionsAnyway, .completed(.doneWithoutVersions)): [.completed(.done)]
     case (.clearsLaterEdits, .completed(.done)) where model.core.running?.operation == .write:
       [event, .tokenSaved(model.core.editToken)]
     case (.closesAnyway, .called(let id, .close(isDiscarding: false))):
@@ -87,6 +94,7 @@ extension DocumentModel {
         problems.append("the document never notices what the file has")
       }
       if core.phase == .open, state.hasUnsavedChanges { problems.append("changes are never saved") }
+      if core.phase == .open, let problem = conflicts.problem(with: state) { problems.append(problem) }
     }
     return problems
   }

@@ -15,6 +15,8 @@ extension DocumentModel {
     case merge
     case takeTheirs
     case keepMine
+    /// There are no versions, which the operation has found by the way.
+    case findNoVersions
   }
 
   enum Action: Hashable, Sendable {
@@ -29,6 +31,10 @@ extension DocumentModel {
     case fireTimer
     case takeLease
     case endLease
+    /// Another program adds a conflict version, or resolves those that are there.
+    case changeConflicts
+    /// An announcement about versions arrives.
+    case noticeVersions
 
     /// The actor's name, for schedules.
     var actor: String {
@@ -57,6 +63,8 @@ extension DocumentModel {
     if timer != nil { actions.append(.fireTimer) }
     if leaseCount > 0 { actions.append(.takeLease) }
     if leasesTaken > 0 { actions.append(.endLease) }
+    if conflicts.canChange { actions.append(.changeConflicts) }
+    if conflicts.noticeCount > 0, session != nil { actions.append(.noticeVersions) }
     return actions
   }
 
@@ -67,6 +75,8 @@ extension DocumentModel {
     case .write:
       let refusals: [Choice] = operation.isAutomatic && refusalCount > 0 ? [.refuse] : []
       return [.succeed] + failing + (failureCount > 0 ? [.failAfterwards] : []) + refusals
+    case .open where conflicts.isCompared && !conflicts.areThere && file != nil:
+      return [.succeed, .findNoVersions] + failing
     case .open, .check, .keep, .load, .move, .delete, .copy, .place, .listConflicts: return [.succeed] + failing
     }
   }
@@ -103,6 +113,10 @@ extension DocumentModel {
     case .endLease:
       leasesTaken -= 1
       receive(.leaseEnded, mutant)
+    case .changeConflicts: conflicts.change(isPresented: isPresented)
+    case .noticeVersions:
+      conflicts.noticeCount -= 1
+      receive(.versionsChanged, mutant)
     }
     if let file { stored |= file.marks }
     stored |= (versions.union(otherFiles)).reduce(0) { $0 | $1.marks }
@@ -206,6 +220,7 @@ extension DocumentModel {
         failureCount -= 1
         operation?.outcome = .failed(Self.failure)
       }
+      if kind == .listConflicts { conflicts.noteFailedListing() }
       if mutant == .ignoresFailure, kind == .write, let text = operation?.contents {
         operation?.incoming = Memory.Stored(text, text)
         operation?.outcome = .done
@@ -227,7 +242,10 @@ extension DocumentModel {
       guard let file else { return kind == .open ? .failed(Self.failure) : .missing }
       if !file.isReadable { return .failed(Self.failure) }
       operation?.incoming = Memory.Stored(file, file)
-      return .done
+      if kind != .open { return .done }
+      let hasNone = choice == .findNoVersions || mutant == .neverLooksForVersions
+      conflicts.mayBeListed = !hasNone
+      return hasNone ? .doneWithoutVersions : .done
     case .load(isElsewhere: true):
       let text = MarkedText(marks: newMark())
       otherFiles.insert(text)
@@ -264,6 +282,7 @@ extension DocumentModel {
     case .keep(let kept):
       if file == nil { return .failed(Self.failure) }
       if let text = kept == .mine ? mine : memory.incoming?.tag { versions.insert(text) }
+      if kept == .theirs { conflicts.add(isPresented: isPresented) }
       return .done
     case .move: return .done
     case .delete:
@@ -280,8 +299,9 @@ extension DocumentModel {
       file = mine
       isDeleted = false
       operation?.incoming = Memory.Stored(mine, mine)
+      conflicts.startAnew()
       return .done
-    case .listConflicts: return .conflicts(versions.count > 1)
+    case .listConflicts: return .conflicts(conflicts.isCompared ? conflicts.areThere : versions.count > 1)
     }
   }
 

@@ -33,6 +33,9 @@ struct DocumentScenario: Sendable {
   /// Calls that are cancelled.
   var withdrawalCount = 0
   var leaseCount = 0
+  /// How often another program adds a conflict version, or resolves those that are there; `nil` if nobody announces versions, and the
+  /// state isn't compared with them.
+  var conflictChangeCount: Int?
   var hasMerge = false
 }
 
@@ -79,6 +82,7 @@ struct DocumentModel: Hashable {
   /// Copies, and the former files of a document that was saved elsewhere.
   var otherFiles: Set<MarkedText> = []
   var operation: Operation?
+  var conflicts: Conflicts
 
   var positions: [Int]
   /// The call for which a script waits.
@@ -129,6 +133,7 @@ struct DocumentModel: Hashable {
     refusalCount = scenario.refusalCount
     withdrawalCount = scenario.withdrawalCount
     leaseCount = scenario.leaseCount
+    conflicts = Conflicts(changeCount: scenario.conflictChangeCount)
   }
 
   mutating func newMark() -> UInt32 {
@@ -140,6 +145,7 @@ struct DocumentModel: Hashable {
   // MARK: - Effects
 
   mutating func receive(_ event: DocumentEvent, at time: MonotonicTime = .zero, _ mutant: DocumentMutant?) {
+    if event == .versionsChanged { conflicts.mayBeListed = true }
     let events = mutant?.event(event, self) ?? [event]
     for event in events {
       let effects = core.receive(event, at: time)
@@ -152,6 +158,7 @@ struct DocumentModel: Hashable {
       switch effect {
       case .begin(let kind, for: _):
         if operation != nil { violation = "\(kind) began beside another operation" }
+        if kind == .listConflicts, let problem = conflicts.noteListing() { violation = problem }
         // The contents of a new file.
         if kind == .place, memory.contents == nil { memory.contents = MarkedText(marks: newMark()) }
         operation = Operation(kind: kind, contents: memory.contents)
@@ -164,7 +171,9 @@ struct DocumentModel: Hashable {
       case .present:
         lastSession += 1
         session = lastSession
-      case .unpresent: session = nil
+      case .unpresent:
+        session = nil
+        conflicts.endPresentation()
       case .finish(let id, let error, _): finish(id, error)
       case .answer(let id, let error): answer(id, error)
       case .armTimer(let time):

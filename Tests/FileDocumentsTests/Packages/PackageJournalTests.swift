@@ -28,7 +28,8 @@ extension Fixture {
 @Suite("The crash journal of a package", .timeLimit(.minutes(2)))
 struct PackageJournalTests {
   @Test(
-    "CD-74: Changes that a killed process had made to a package are offered, and restored to the package; its journal goes")
+    "CD-74: Changes that a killed process had made to a package are offered, and restored to the package; its journal goes"
+  )
   func restoring() async throws {
     try await withFixture { fixture in
       try fixture.makeAlbum()

@@ -1,0 +1,45 @@
+internal import FileCoordination
+internal import FilePackages
+internal import FoundationEssentials
+internal import SystemInterface
+
+// A package at another place, and members alone.
+
+extension PackageWork {
+  func place() async throws -> Result {
+    let (tree, argument) = (mine(), work.argument)
+    let presence = try work.enter(argument.url)
+    do {
+      return try await work.coordinator(for: presence).write(presence.presenter.url) { access in
+        let path = access.canonicalPath
+        if !argument.isReplacing, try work.files.statusIfPresent(of: path) != nil {
+          throw DocumentError(.fileExists, "There's a file at '\(argument.url.path)'. Choose another place.")
+        }
+        let written = try tree.write(to: path, argument.isReplacing ? .anything : .nothing).tree
+        return try await registered(presence, access, Stored(written, try written.stamp()))
+      }
+    } catch {
+      presence.leave()
+      throw error
+    }
+  }
+
+  private static let justWritten = DocumentError(
+    .coordination, "Another program has just written the package. Try again.")
+
+  /// Everything is saved by now, so that nothing else is in memory alone.
+  func replaceMember() async throws -> Result {
+    guard let (path, bytes) = work.argument.member else { preconditionFailure("no member") }
+    return try await work.following { url in
+      try await work.coordinator.write(url) { access in
+        let tree = mine()
+        let member = try AlteredMember(path, bytes, of: tree)
+        guard let (stored, stamps) = try present(access, leavingOut: path) else { throw DocumentError.fileDeleted }
+        if stored.tag != work.memory.base?.tag { throw Self.justWritten }
+        do throws(PackageError) {
+          return done(try replaced(member, in: tree, stamps), access)
+        } catch  where error.code == .memberChanged { throw Self.justWritten }
+      }
+    }
+  }
+}
