@@ -81,6 +81,9 @@ final class DocumentPresence: Sendable {
     }
     // In this order, so that a check of the other document finds this one at one of the two places.
     DocumentRegistry.shared.take(document, self, at: place.key)?.loseFile()
+    if let file = try? domain.configuration.fileSystem.statusIfPresent(of: SystemPath(place.key.path))?.identity {
+      DocumentRegistry.shared.takePlace(place.key, with: file)
+    }
     if let former, former != place.key { DocumentRegistry.shared.leave(owner, at: former) }
   }
 
@@ -100,9 +103,13 @@ final class DocumentPresence: Sendable {
   func isTaken(by file: FileIdentity, _ files: any FileSystem) -> Bool {
     let (own, held) = state.withLock { ($0.key, $0.file?.identity) }
     if held == file { return false }
-    return DocumentRegistry.shared.places(of: file, in: domain, otherThan: self).contains { place in
-      place == own?.path || (try? files.statusIfPresent(of: SystemPath(place)))?.identity != file
+    func isElsewhere(_ place: String) -> Bool {
+      (try? files.statusIfPresent(of: SystemPath(place)))?.identity != file
     }
+    let registry = DocumentRegistry.shared
+    return registry.places(of: file, in: domain, otherThan: self).contains { $0 == own?.path || isElsewhere($0) }
+      // One of another kind at this place may have been opened there, and has saved.
+      || registry.neighbourPlaces(of: file, in: domain).contains { $0 != own?.path && isElsewhere($0) }
   }
 
   /// Whether both have one file, as far as known.

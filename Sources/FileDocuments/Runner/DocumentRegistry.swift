@@ -6,6 +6,7 @@ internal import SystemInterface
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `entries` | its lock | documents open and close on actors of their own |
+/// | `neighbours` | its lock | documents of other kinds do so on any thread |
 ///
 /// - Note: Rule CD-28.
 final class DocumentRegistry: Sendable {
@@ -61,10 +62,12 @@ final class DocumentRegistry: Sendable {
     }
   }
 
+  private let neighbours = Guarded<[Key: [WeakNeighbour]]>([:])
+
   func presence(at key: Key) -> DocumentPresence? { entries.withLock { $0[key]?.presence.presence } }
 
   /// The canonical paths at which other documents of a domain have a file open, as far as they know.
-  func places(of file: FileIdentity, in domain: CoordinationDomain, otherThan presence: DocumentPresence) -> [String] {
+  func places(of file: FileIdentity, in domain: CoordinationDomain, otherThan presence: DocumentPresence?) -> [String] {
     let others = entries.withLock { entries in
       entries.filter { $0.key.domain == ObjectIdentifier(domain) }.compactMap { key, entry in
         entry.presence.presence.map { (key.path, $0) }
@@ -82,6 +85,42 @@ final class DocumentRegistry: Sendable {
   var documents: [any Actor] { entries.withLock { Array($0.values) }.compactMap(\.document.actor) }
 
   func document(at key: Key) -> (any Actor)? { entries.withLock { $0[key]?.document }?.actor }
+}
+
+// MARK: - Documents of other kinds
+
+extension DocumentRegistry {
+  /// Enters a document beside all others that are there.
+  func add(_ neighbour: DocumentNeighbour, at key: Key) {
+    neighbours.withLock { $0[key, default: []].append(WeakNeighbour(neighbour)) }
+  }
+
+  func remove(_ neighbour: DocumentNeighbour, at key: Key) {
+    neighbours.withLock { neighbours in
+      let others = neighbours[key]?.filter { $0.neighbour != nil && $0.neighbour !== neighbour }
+      neighbours[key] = others?.isEmpty == false ? others : nil
+    }
+  }
+
+  /// The canonical paths at which documents of other kinds have a file open, as far as they know.
+  func neighbourPlaces(
+    of file: FileIdentity, in domain: CoordinationDomain, otherThan neighbour: DocumentNeighbour? = nil
+  ) -> [String] {
+    let all = neighbours.withLock { neighbours in
+      neighbours.filter { $0.key.domain == ObjectIdentifier(domain) }.flatMap { key, found in
+        found.compactMap(\.neighbour).map { (key.path, $0) }
+      }
+    }
+    return all.filter { $0.1 !== neighbour && $0.1.heldFile == file }.map(\.0)
+  }
+
+  /// A document's file has come to a place: documents of other kinds that are there with another file have lost that.
+  func takePlace(_ key: Key, with file: FileIdentity, for owner: DocumentNeighbour? = nil) {
+    let found = neighbours.withLock { $0[key] ?? [] }.compactMap(\.neighbour)
+    for neighbour in found where neighbour !== owner {
+      if let held = neighbour.heldFile, held != file { neighbour.loseFile() }
+    }
+  }
 }
 
 /// A weak reference that never changes.

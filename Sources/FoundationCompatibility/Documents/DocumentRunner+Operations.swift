@@ -47,11 +47,15 @@
           try document.read(from: url)
           document.facts.withLock { $0.url = url.absoluteURL }
           NSFileCoordinator.addFilePresenter(document)
+          document.enterNeighbours(at: url)
           return Finding(.done, stamp, at: url)
         }
       } then: { [self] document, finding in
         let finding = loadArrived(document, finding)
-        if finding.outcome != .done { NSFileCoordinator.removeFilePresenter(document) }
+        if finding.outcome != .done {
+          NSFileCoordinator.removeFilePresenter(document)
+          document.neighbour.leave()
+        }
         complete(finding)
       }
     }
@@ -72,7 +76,9 @@
       if mayTakeOver { document.inbox.open() }
       perform(document) { document in
         document.read(document.fileURL, .withoutChanges) { url in
+          if document.neighbour.hasLostFile(at: url) { return Finding(.missing) }
           guard let stamp = try FileStamp.stamp(of: url) else { return Finding(.missing) }
+          document.neighbour.hold(url)
           if stamp == base { return Finding(.unchanged) }
           if mayTakeOver { try document.read(from: url) }
           return Finding(.differs(unreadable: nil), stamp, at: url)
@@ -98,6 +104,7 @@
       document.inbox.open()
       perform(document) { document in
         document.read(url, isHere ? .withoutChanges : []) { url in
+          if isHere, document.neighbour.hasLostFile(at: url) { return Finding(.missing) }
           guard let stamp = try FileStamp.stamp(of: url) else {
             if isHere { return Finding(.missing) }
             throw CocoaError.missing(url)
@@ -129,6 +136,7 @@
           }
         }
         return document.move(document.fileURL, to: target) { url, target, move in
+          if document.neighbour.hasLostFile(at: url) { return Finding(.missing) }
           guard let present = try FileStamp.stamp(of: url) else { return Finding(.missing) }
           if present != base { return Finding(.differs(unreadable: nil), present, at: url) }
           try move()
@@ -146,6 +154,7 @@
       perform(document) { document in
         document.read(document.fileURL, .withoutChanges) { url in
           guard let stamp = try FileStamp.stamp(of: url) else { return Finding(.missing) }
+          document.neighbour.hold(url)
           return Finding(.done, stamp, at: url)
         }
       } then: { [self] _, finding in

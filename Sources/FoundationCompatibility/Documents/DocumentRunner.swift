@@ -68,7 +68,10 @@
       case .unpresent:
         isPresented = false
         TerminationFlush.leave(self)
-        if let document { NSFileCoordinator.removeFilePresenter(document) }
+        if let document {
+          NSFileCoordinator.removeFilePresenter(document)
+          document.neighbour.leave()
+        }
       case .finish(let id, let error, didSave: _):
         places[id] = nil
         saves.remove(id)

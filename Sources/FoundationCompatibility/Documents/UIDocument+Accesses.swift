@@ -71,6 +71,14 @@
       NSFileCoordinator.removeFilePresenter(self)
       facts.withLock { $0.url = url.absoluteURL }
       NSFileCoordinator.addFilePresenter(self)
+      enterNeighbours(at: url)
+    }
+
+    /// Enters the document among those of this process, which may bring each other's files to one place.
+    nonisolated func enterNeighbours(at url: URL) {
+      neighbour.enter(at: url) { [weak self] in
+        MainTurns.later { [weak self] in self?.runner.note(.itemChanged) }
+      }
     }
 
     /// Where a save moves the document because its type changes; `nil` if it stays.
@@ -84,10 +92,13 @@
     /// Writes contents over the very file that is the base, and over no other one.
     nonisolated func write(_ contents: SharedReference<Any>, over base: FileStamp?, at url: URL) throws -> Finding {
       for _ in 0..<Self.attemptCountMax {
+        if neighbour.hasLostFile(at: url) { return Finding(.missing) }
         guard let found = try FileStamp.find(at: url.systemPath) else { return Finding(.missing) }
         if found.stamp != base { return Finding(.differs(unreadable: nil), found.stamp, at: url) }
         do {
-          return try write(contents, to: url, for: .forOverwriting, insteadOf: found)
+          let finding = try write(contents, to: url, for: .forOverwriting, insteadOf: found)
+          neighbour.hold(url)
+          return finding
         } catch is ChangedMeanwhile { continue }
       }
       throw DocumentError(

@@ -18,7 +18,8 @@
   /// **With others.** An open document presents its file. It saves before another program reads. It takes over what another program has
   /// written; if it has unsaved changes, its own contents stay, and the other ones become a conflict version first. It follows moves.
   /// When its file is deleted it's ``State/closed``, keeps its contents and is never written there again, unless the program saves it
-  /// with ``SaveOperation/forCreating``.
+  /// with ``SaveOperation/forCreating``. Several documents of one file may be open, and have each other's saves. If another program moves
+  /// the file of one document over that of another one, the first one follows, and the other one is as if its file had been deleted.
   ///
   /// **Autosaving.** Unsaved changes are saved two seconds after the last change, and during continuous work every 15 seconds,
   /// through ``save(to:for:completionHandler:)``. Close a document before the last reference goes away.
@@ -27,7 +28,7 @@
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |
-  /// | `facts`, `inbox` | their locks | read and written on the threads of accesses |
+  /// | `facts`, `inbox`, `saving`, `neighbour` | their locks | read and written on the threads of accesses |
   /// | everything else | the main actor | |
   ///
   /// - Note: Rules UD-1 to UD-23, UD-26, and CD-01 to CD-33; the module `FileDocuments` lists them.
@@ -36,6 +37,7 @@
     nonisolated let inbox = DocumentInbox()
     nonisolated let saving = Guarded(SafeSave?.none)
     nonisolated let accessQueue: OperationQueue
+    nonisolated let neighbour = DocumentNeighbour(in: CompatibilityDomain.current)
     private(set) lazy var runner = DocumentRunner(self)
     var undo: DocumentUndo?
 
@@ -453,6 +455,7 @@
     /// - Parameter newURL: Where it is now.
     open nonisolated func presentedItemDidMove(to newURL: URL) {
       facts.withLock { $0.url = newURL.absoluteURL }
+      neighbour.move(to: newURL)
       // Such a move may stand for a change right before it.
       MainTurns.enter { self.runner.note(.itemChanged) }
     }
