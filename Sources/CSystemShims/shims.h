@@ -394,4 +394,65 @@ static inline void shim_raise_unblocked(int number) {
   raise(number);
 }
 
+// MARK: - Calls that the kernel makes by itself
+
+/// `struct iocb` and `struct io_event`: the interface of the kernel, which glibc doesn't declare.
+struct shim_iocb {
+  uint64_t data;
+  uint32_t key_or_flags, flags_or_key;
+  uint16_t operation;
+  int16_t priority;
+  uint32_t descriptor;
+  uint64_t buffer, length;
+  int64_t offset;
+  uint64_t reserved;
+  uint32_t flags, event_descriptor;
+};
+
+struct shim_io_event {
+  uint64_t data, call;
+  int64_t result, second_result;
+};
+
+enum { shim_aio_capacity = 16 };
+
+/// io_setup(2): a context for `shim_aio_capacity` calls. Returns 0 or the errno.
+static inline int shim_aio_setup(unsigned long *context) {
+  *context = 0;
+  return syscall(SYS_io_setup, shim_aio_capacity, context) == 0 ? 0 : errno;
+}
+
+/// io_destroy(2); waits for the calls that aren't done.
+static inline void shim_aio_destroy(unsigned long context) { syscall(SYS_io_destroy, context); }
+
+/// io_submit(2): fsync(2) of each of at most `shim_aio_capacity` descriptors. Returns how many of the first ones the kernel took.
+static inline long shim_aio_synchronize(unsigned long context, const int32_t *descriptors, long count) {
+  struct shim_iocb calls[shim_aio_capacity], *pointers[shim_aio_capacity];
+  if (count > shim_aio_capacity) count = shim_aio_capacity;
+  for (long index = 0; index < count; index++) {
+    calls[index] = (struct shim_iocb){.operation = 2 /* IOCB_CMD_FSYNC */, .descriptor = (uint32_t)descriptors[index]};
+    pointers[index] = &calls[index];
+  }
+  long taken = count == 0 ? 0 : syscall(SYS_io_submit, context, count, pointers);
+  return taken < 0 ? 0 : taken;
+}
+
+/// io_getevents(2): waits until `count` calls are done. Returns the errno of one that failed, or 0.
+static inline int shim_aio_wait(unsigned long context, long count) {
+  struct shim_io_event events[shim_aio_capacity];
+  int error = 0;
+  while (count > 0) {
+    long done = syscall(SYS_io_getevents, context, 1L, count < shim_aio_capacity ? count : shim_aio_capacity, events, (void *)0);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return errno;
+    for (long index = 0; index < done; index++) {
+      int code = (int)-events[index].result;
+      // File systems that can't synchronize a directory say that it's unsupported: no other error hides behind that.
+      if (code != 0 && code != EINVAL && code != ENOSYS && code != EOPNOTSUPP) error = code;
+    }
+    count -= done;
+  }
+  return error;
+}
+
 #endif

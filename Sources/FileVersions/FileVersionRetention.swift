@@ -82,10 +82,12 @@ public struct FileVersionRetention: Hashable, Sendable {
     if let byteCountMax {
       var surplus = kept.reduce(0) { $0 + $1.size } - byteCountMax
       let first = kept.filter(\.isDiscardable) + kept.filter { !$0.isDiscardable }
+      var chosen: Set<FileVersion> = []
       for version in first where surplus > 0 {
         surplus -= version.size
-        remove { $0 == version }
+        chosen.insert(version)
       }
+      remove(where: chosen.contains)
     }
     return removed.sorted { $0.id < $1.id }
   }

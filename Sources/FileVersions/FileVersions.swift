@@ -71,6 +71,23 @@ public struct FileVersions: Sendable {
     try await offload { versions throws(FileVersionError) in try versions.versions(of: url) }
   }
 
+  /// The newest versions that are kept of a file, newest first, without the current one: the beginning of ``versions(of:)``.
+  ///
+  /// - Parameters:
+  ///   - url: The file.
+  ///   - countMax: How many at most.
+  /// - Returns: The versions; `nil` when nothing is there.
+  /// - Throws: ``FileVersionError``.
+  /// - Complexity: O(versions) for their names; the records of `countMax` of them are read. With engines that of ``versions(of:)``.
+  /// - Note: Rule CV-02.
+  public func newestVersions(of url: URL, countMax: Int) async throws(FileVersionError) -> [FileVersion]? {
+    try await perform { keeper in
+      let path = try keeper.path(of: url)
+      if keeper.conflictCopies.isEmpty { return try keeper.newestVersions(at: path, countMax: countMax) }
+      return try keeper.versions(at: path).map { Array($0.prefix(max(countMax, 0))) }
+    }
+  }
+
   /// The records of a file's versions, and of those that were removed, in which a byte has changed, or that are missing.
   ///
   /// These versions aren't listed; their contents may be intact.
@@ -100,9 +117,13 @@ public struct FileVersions: Sendable {
   ///   - url: The file.
   /// - Returns: The version; `nil` when it was removed, or is another file's.
   /// - Throws: ``FileVersionError``.
+  /// - Complexity: O(1); with engines that of ``versions(of:)``.
   /// - Note: Rule CV-06.
   public func version(_ id: FileVersion.ID, of url: URL) async throws(FileVersionError) -> FileVersion? {
     if id.version == nil, id.copy == nil { return try await currentVersion(of: url).flatMap { $0.id == id ? $0 : nil } }
+    if let stored = id.version, keeper.conflictCopies.isEmpty {
+      return try await perform { keeper in try keeper.version(stored, of: id.item, at: keeper.path(of: url)) }
+    }
     return try await versions(of: url)?.first { $0.id == id || $0.wasTaken(as: id) }
   }
 

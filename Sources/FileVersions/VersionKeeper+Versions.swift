@@ -52,10 +52,33 @@ extension VersionKeeper {
   }
 
   /// Removes a version; without a window it can't be brought back.
-  func remove(_ version: StoredVersion, from store: VersionStore) throws {
+  ///
+  /// Whoever calls it for several versions forgets those that were removed long ago, once.
+  func remove(_ version: StoredVersion, from store: VersionStore, forgetting: Bool = true) throws {
     if removalWindow <= .zero { return try store.remove(version.id, of: version.item) }
     try store.retire(version.id, of: version.item)
-    try forgetRemovals(in: store, of: version.item)
+    if forgetting { try forgetRemovals(in: store, of: version.item) }
+  }
+
+  /// A version that's kept of a file; `nil` when it was removed, is another file's, or its record isn't what it was.
+  func version(_ id: VersionID, of item: ItemID, at path: SystemPath) throws -> FileVersion? {
+    if try status(of: path) == nil { return nil }
+    return try withStoreIfPresent(at: path, otherwise: nil) { store in
+      guard try store.item(at: path, creating: false) == item else { return nil }
+      do { return try store.versionIfPresent(id, of: item).map { FileVersion($0, in: store) } } catch VersionStoreError
+        .damaged
+      {
+        return nil
+      }
+    }
+  }
+
+  func newestVersions(at path: SystemPath, countMax: Int) throws -> [FileVersion]? {
+    if try status(of: path) == nil { return nil }
+    return try withStoreIfPresent(at: path, otherwise: []) { store in
+      guard let item = try store.item(at: path, creating: false) else { return [] }
+      return try store.newestVersions(of: item, countMax: countMax).map { FileVersion($0, in: store) }
+    }
   }
 
   func versions(at path: SystemPath, _ claimed: Set<SystemPath>? = nil) throws -> [FileVersion]? {
@@ -116,9 +139,7 @@ extension VersionKeeper {
   ) throws -> Result {
     try withStore(at: [path]) { store in
       if let item = try store.item(at: path, creating: false), item != version.item {
-        throw FileVersionError(
-          .otherFile,
-          "The version \(version.item)/\(version.id) isn't one of '\(path)'. List the versions of that file.")
+        throw Self.otherFileError(version, path)
       }
       return try body(store)
     }
@@ -182,12 +203,40 @@ extension VersionKeeper {
 
   func remove(_ versions: [FileVersion], _ access: borrowing FileAccess, _ claimed: Set<SystemPath> = []) throws {
     let path = access.canonicalPath
-    for version in versions {
-      if version.isCurrent { throw Self.currentVersionError(version) }
-      let stored = try stored(version, access, claimed: claimed)
-      try withHistory(of: stored, at: path) { store in try remove(stored, from: store) }
-      access.didChangeVersion(.lost, version: FileVersion.ID(stored.item, stored.id).description)
+    var last: StoredVersion?
+    var rest = versions[...]
+    while !rest.isEmpty {
+      var removed: [FileVersion.ID] = []
+      defer {
+        for id in removed { access.didChangeVersion(.lost, version: id.description) }
+      }
+      var batch: [StoredVersion] = []
+      for version in rest.prefix(Self.removalBatchCount) {
+        if version.isCurrent { throw Self.currentVersionError(version) }
+        batch.append(try stored(version, access, claimed: claimed))
+      }
+      rest = rest.dropFirst(batch.count)
+      guard let first = batch.first else { break }
+      try withHistory(of: first, at: path) { store in
+        for stored in batch {
+          if stored.item != first.item { throw Self.otherFileError(stored, path) }
+          try remove(stored, from: store, forgetting: false)
+          removed.append(FileVersion.ID(stored.item, stored.id))
+        }
+      }
+      last = first
     }
+    if let last, removalWindow > .zero {
+      try withHistory(of: last, at: path) { store in try forgetRemovals(in: store, of: last.item) }
+    }
+  }
+
+  /// How many versions are removed while others have to wait for the history.
+  private static let removalBatchCount = 256
+
+  private static func otherFileError(_ version: StoredVersion, _ path: SystemPath) -> FileVersionError {
+    FileVersionError(
+      .otherFile, "The version \(version.item)/\(version.id) isn't one of '\(path)'. List the versions of that file.")
   }
 
   func markResolved(

@@ -9,7 +9,7 @@ internal import SystemInterface
 ///     items/12/1234…/VERSION/contents/NAME  the version: another name of a file in `contents`, or a directory of such names
 ///     items/12/1234…/VERSION/members        of a package: a line for each member
 ///     items/12/1234…/VERSION/sha256         of a large file: the hash that its record doesn't have
-///     items/12/1234…/VERSION.open           an empty file: the addition of the version may not be completed
+///     items/12/1234…/open/VERSION           an empty file: the addition of the version may not be completed
 ///     items/12/1234…/item                   the path of the item
 ///     items/12/1234…/resolving              the changes of conflicts that follow when their file has got the result
 ///     removed/1234…/VERSION@TIME            a version that was removed and can be brought back for a while
@@ -51,10 +51,13 @@ struct StoreLayout: Sendable {
   ///
   /// It's made before the version gets its place, and removed after the version's ``step``.
   func mark(of version: VersionID, of item: ItemID) -> SystemPath {
-    directory(of: item).appending(version.description + Self.markSuffix)
+    marks(of: item).appending(version.description)
   }
 
-  static let markSuffix = ".open"
+  /// The directory of the marks: that of the item has as many names as there are versions.
+  func marks(of item: ItemID) -> SystemPath { directory(of: item).appending(Self.marksName) }
+
+  static let marksName = "open"
 
   func step(_ name: String) -> SystemPath { steps.appending(name) }
 

@@ -35,8 +35,16 @@ extension VersionStore {
     taking: Taking = .copying, hashing: HashingTime = .later
   ) throws(VersionStoreError) -> StoredVersion {
     guard let status = try status(of: source) else { throw .nothingThere(source) }
+    return try add(contentsOf: source, status, to: item, named: name, attributes, taking: taking, hashing: hashing)
+  }
+
+  /// The same for contents whose status is known.
+  private func add(
+    contentsOf source: SystemPath, _ status: FileStatus, to item: ItemID, named name: SystemPath? = nil,
+    _ attributes: VersionAttributes, taking: Taking, hashing: HashingTime = .later
+  ) throws(VersionStoreError) -> StoredVersion {
     guard status.kind == .regular || status.kind == .directory else { throw .notAFile(source) }
-    let id = VersionID(at: UInt64(max(time(), 0)), after: try versionIDs(of: item).last)
+    let id = try drawID(for: item)
     let step = step(id.description)
     do throws(VersionStoreError) {
       try makeStep(step, .add(item, source: source, status.identity, taking))
@@ -169,7 +177,7 @@ extension VersionStore {
     guard let status = try status(of: path) else { throw .nothingThere(path) }
     switch status.kind {
     case .regular:
-      let hash = try hash(of: path)
+      let hash = try hash(of: path, expecting: status.size)
       list.add(inside, status, hash)
       if sharing {
         try seal(path)
@@ -191,10 +199,14 @@ extension VersionStore {
 
   /// If it `isOpen`, there's something to complete from then on.
   private func commit(_ step: SystemPath, _ version: StoredVersion, isOpen: Bool) throws(VersionStoreError) {
-    try storing { () throws(SystemError) in try files.synchronizeItem(at: step) }
     let directory = layout.directory(of: version.item)
     try ensureDurableDirectory(directory)
-    if isOpen { try writeDraft([], to: layout.mark(of: version.id, of: version.item)) }
+    if isOpen { try mark(version.id, of: version.item) }
+    try storing { () throws(SystemError) in
+      if version.isPackage { try files.synchronizeItem(at: step) }
+      let own = version.isPackage ? [] : parts(of: version, in: step)
+      try synchronize(own + (isOpen ? [step.appending(StoreLayout.step), layout.marks(of: version.item)] : []))
+    }
     try rename(step, to: layout.directory(of: version.id, of: version.item))
     try synchronizeNames(in: directory)
   }
@@ -206,7 +218,7 @@ extension VersionStore {
   private func placeReplacement(_ step: SystemPath, _ version: StoredVersion) throws(VersionStoreError) {
     let place = layout.directory(of: version.id, of: version.item)
     try ensureDurableDirectory(place.parent)
-    try writeDraft([], to: layout.mark(of: version.id, of: version.item))
+    try mark(version.id, of: version.item)
     try rename(step, to: place)
   }
 
@@ -215,12 +227,21 @@ extension VersionStore {
   /// All waits are one, so that a file system with a journal makes one commit of all of it.
   private func settle(_ version: StoredVersion, with replacement: [FileDescriptor]) throws(SystemError) {
     let place = layout.directory(of: version.id, of: version.item)
-    let contents = place.appending(StoreLayout.contentsName)
+    try synchronize(
+      parts(of: version, in: place) + [place.parent, layout.marks(of: version.item)], with: replacement)
+  }
+
+  /// Everything that has to be on the disk of the version of a file, with its directory.
+  private func parts(of version: StoredVersion, in directory: SystemPath) -> [SystemPath] {
+    let contents = directory.appending(StoreLayout.contentsName)
+    return [directory.appending(StoreLayout.record), contents.appending(version.name), contents, directory]
+  }
+
+  /// Brings items to the disk by one wait.
+  private func synchronize(_ paths: [SystemPath], with others: [FileDescriptor] = []) throws(SystemError) {
     var parts: [FileDescriptor] = []
     defer { for part in parts { try? files.close(part) } }
-    for path in [
-      place.appending(StoreLayout.record), contents.appending(version.name), contents, place, place.parent,
-    ] {
+    for path in paths {
       do throws(SystemError) {
         parts.append(try files.open(path, at: .workingDirectory, flags: [.noFollow, .nonBlocking], mode: 0))
       } catch {
@@ -228,7 +249,7 @@ extension VersionStore {
         if !error.isOne(of: .permissionDenied, .notPermitted) { throw error }
       }
     }
-    try files.synchronizeAll(replacement + parts)
+    try files.synchronizeAll(others + parts)
   }
 }
 
@@ -250,8 +271,9 @@ extension VersionStore {
     _ path: SystemPath, of item: ItemID, _ attributes: VersionAttributes,
     whileReplacing replace: (_ settle: @escaping (FileDescriptor) throws(SystemError) -> Void) throws -> Void
   ) throws -> StoredVersion {
-    guard let identity = try status(of: path)?.identity else { throw VersionStoreError.nothingThere(path) }
-    let version = try add(contentsOf: path, to: item, attributes, taking: .linking)
+    guard let former = try status(of: path) else { throw VersionStoreError.nothingThere(path) }
+    let identity = former.identity
+    let version = try add(contentsOf: path, former, to: item, attributes, taking: .linking)
     var isSettled = false
     do {
       try replace { (file) throws(SystemError) in

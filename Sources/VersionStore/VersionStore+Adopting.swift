@@ -56,9 +56,10 @@ extension VersionStore {
           replacing: false)
       }
     }
-    for id in try other.openVersionIDs(of: item) {
-      try writeDraft([], to: step.appending(other.layout.mark(of: id, of: item).lastComponent))
-    }
+    let open = try other.openVersionIDs(of: item)
+    let marks = step.appending(StoreLayout.marksName)
+    if !open.isEmpty { try ensureDirectory(marks) }
+    for id in open { try writeDraft([], to: marks.appending(id.description)) }
     try storing { () throws(SystemError) in try files.synchronizeItem(at: step) }
     let directory = layout.directory(of: item)
     try ensureDirectory(directory.parent)

@@ -11,13 +11,17 @@ extension VersionStore {
   /// - Parameters:
   ///   - path: The file.
   ///   - sizeMax: Ends when the file has more bytes: a program goes on writing to it, and the hash is that of no contents.
+  ///   - size: How many bytes it's expected to have.
   /// - Returns: The hash.
   /// - Throws: The error of a system call.
-  func hash(of path: SystemPath, sizeMax: Int64 = .max) throws(VersionStoreError) -> ContentHash {
+  func hash(
+    of path: SystemPath, sizeMax: Int64 = .max, expecting size: Int64 = .max
+  ) throws(VersionStoreError) -> ContentHash {
     try storing { () throws(SystemError) in
       try files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
         var hasher = ContentHasher()
-        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        // A large buffer is memory that the kernel makes for this call only.
+        var buffer = [UInt8](repeating: 0, count: Int(min(max(size, 1 << 10), 1 << 18)))
         var size: Int64 = 0
         while size <= sizeMax {
           let count = try files.read(file, into: &buffer)
@@ -56,13 +60,16 @@ extension VersionStore {
   /// Where a file system has no hard links, or no more of them, the version keeps a file of its own.
   func share(_ path: SystemPath, _ hash: ContentHash) throws(VersionStoreError) {
     let stored = layout.contents(of: hash)
-    try ensureDirectory(stored.parent)
     for _ in 0..<8 {
       do throws(SystemError) {
         try link(path, to: stored)
         return
       } catch let error {
         if error.isRefusalOfLinks { return }
+        if error.isAbsence, try status(of: stored.parent) == nil {
+          try ensureDirectory(stored.parent)
+          continue
+        }
         if error.number != .fileExists { throw .system(error) }
       }
       if try isShared(path, with: stored, hash) { return }

@@ -48,6 +48,8 @@ extension VersionStore {
       return try move(tag, to: path, status, from: place)
     }
     if let place {
+      // The tag says which item it is. Most of the time the file was saved since, and only its number is another one.
+      if tag == place.item, place.identity.device == status.device { return place.item }
       let isTagged = tag == place.item || self.tag(path, place.item)
       if !place.isOf(status) { try settle(PlaceRecord(place.item, status), at: path, isTagged: isTagged) }
       return place.item

@@ -11,13 +11,31 @@ extension VersionStore {
   /// A byte of a record that has changed since it got into the cache isn't noticed here, but by ``listing(of:)``.
   ///
   /// - Complexity: O(versions of the item); one file is read, and one for each version since it was written, of which there
-  ///   are at most ``VersionStoreLimits/uncachedCountMax``, or that isn't hashed.
+  ///   are at most ``VersionStoreLimits/uncachedCountMax`` or a 64th of them, or that isn't hashed.
   package func versions(of item: ItemID) throws(VersionStoreError) -> [StoredVersion] {
     let ids = try versionIDs(of: item)
     if ids.isEmpty { return [] }
     let cached = ids.count > limits.uncachedCountMax ? cachedVersions(of: item) : [:]
     let (versions, readCount, _) = try read(ids, of: item, cached)
-    if readCount > limits.uncachedCountMax { cache(versions, of: item) }
+    // So that most lists of many versions don't write a cache.
+    if readCount > max(limits.uncachedCountMax, ids.count / Self.cachingShare) { cache(versions, of: item) }
+    return versions
+  }
+
+  /// A list writes the cache anew when one of so many versions wasn't in it.
+  private static let cachingShare = 64
+
+  /// The newest versions of an item whose records are intact, newest first.
+  ///
+  /// - Complexity: O(versions of the item) for their names; the records of `countMax` are read.
+  package func newestVersions(of item: ItemID, countMax: Int) throws(VersionStoreError) -> [StoredVersion] {
+    var versions: [StoredVersion] = []
+    for id in try versionIDs(of: item).reversed() {
+      if versions.count >= countMax { break }
+      do throws(VersionStoreError) {
+        if let version = try versionIfPresent(id, of: item) { versions.append(version) }
+      } catch .damaged {}
+    }
     return versions
   }
 
@@ -49,6 +67,46 @@ extension VersionStore {
   /// The names of an item's versions, oldest first.
   func versionIDs(of item: ItemID) throws(VersionStoreError) -> [VersionID] {
     try unsortedNames(in: layout.directory(of: item)).compactMap { VersionID($0) }.sorted()
+  }
+
+  /// Of the directory of an item: the version that was drawn last, so that an addition needn't look for it among all of them.
+  private static let newestName = ExtendedAttributeName("user.file-coordination.newest")
+
+  /// Draws the name of a version: no later one is there, or was.
+  ///
+  /// - Complexity: O(1); where directories have no extended attributes, and once after a backup was put back, O(versions of the item).
+  func drawID(for item: ItemID) throws(VersionStoreError) -> VersionID {
+    let now = UInt64(max(time(), 0))
+    let directory: FileDescriptor
+    do throws(SystemError) {
+      directory = try files.open(layout.directory(of: item), at: .workingDirectory, flags: .directory, mode: 0)
+    } catch {
+      if error.isAbsence { return VersionID(at: now, after: nil) }
+      throw .system(error)
+    }
+    defer { try? files.close(directory) }
+    let last = lastDrawnID(notedAt: directory)
+    let newest = if let last { last } else { try versionIDs(of: item).last }
+    let id = VersionID(at: now, after: newest)
+    do throws(SystemError) {
+      try files.setExtendedAttribute(Self.newestName, of: directory, to: Array(id.description.utf8))
+    } catch let error {
+      // An older one mustn't remain there.
+      if last != nil { throw .system(error) }
+    }
+    return id
+  }
+
+  /// The version of an item that was drawn last, if that was noted; it may be gone, or never have been committed.
+  func lastDrawnID(of item: ItemID) -> VersionID? {
+    guard let directory = try? files.open(layout.directory(of: item), at: .workingDirectory, flags: .directory, mode: 0)
+    else { return nil }
+    defer { try? files.close(directory) }
+    return lastDrawnID(notedAt: directory)
+  }
+
+  private func lastDrawnID(notedAt directory: FileDescriptor) -> VersionID? {
+    (try? files.extendedAttribute(Self.newestName, of: directory)).flatMap { VersionID($0[...]) }
   }
 
   private func read(

@@ -240,9 +240,10 @@ extension VersionStore {
     try unlink(layout.place(of: item.path).appending(StoreLayout.goneName + item.item.description))
     try unlink(layout.record(of: item.item))
     try unlink(layout.listing(of: item.item))
-    let directory = layout.directory(of: item.item)
-    try? storing { () throws(SystemError) in
-      try files.unlink(directory, at: .workingDirectory, .emptyDirectory)
+    for directory in [layout.marks(of: item.item), layout.directory(of: item.item)] {
+      try? storing { () throws(SystemError) in
+        try files.unlink(directory, at: .workingDirectory, .emptyDirectory)
+      }
     }
   }
 

@@ -108,7 +108,8 @@ extension VersionStore {
     // Its addition wasn't completed when it was removed.
     if try status(of: path(of: name, of: item).appending(StoreLayout.step)) != nil {
       try unlink(layout.mark(of: id, of: item))
-      try writeDraft([], to: layout.mark(of: id, of: item))
+      try mark(id, of: item)
+      try synchronizeNames(in: layout.marks(of: item))
     }
     try rename(path(of: name, of: item), to: layout.directory(of: id, of: item))
     try synchronizeNames(in: directory)

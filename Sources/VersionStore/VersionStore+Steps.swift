@@ -112,7 +112,7 @@ extension VersionStore {
   /// - Parameter item: The item.
   /// - Returns: How many there were.
   /// - Throws: The error of a system call.
-  /// - Complexity: O(versions of the item) for their names, of which there's one to look at for each cut-off addition.
+  /// - Complexity: O(additions that were cut off).
   @discardableResult
   package func completeMoves(of item: ItemID) throws(VersionStoreError) -> Int {
     var count = 0
@@ -147,13 +147,17 @@ extension VersionStore {
 
   /// The versions whose additions may not be completed, oldest first.
   func openVersionIDs(of item: ItemID) throws(VersionStoreError) -> [VersionID] {
-    try unsortedNames(in: layout.directory(of: item)).compactMap { name in
-      guard name.bytes.count > StoreLayout.markSuffix.utf8.count,
-        name.bytes.suffix(StoreLayout.markSuffix.utf8.count)
-          .elementsEqual(StoreLayout.markSuffix.utf8)
-      else { return nil }
-      return VersionID(name.bytes.dropLast(StoreLayout.markSuffix.utf8.count))
-    }.sorted()
+    try unsortedNames(in: layout.marks(of: item)).compactMap { VersionID($0) }.sorted()
+  }
+
+  /// Notes that the addition of a version may have to be completed; the directories of the mark and of the item have to be brought to the
+  /// disk with the version.
+  func mark(_ id: VersionID, of item: ItemID) throws(VersionStoreError) {
+    let mark = layout.mark(of: id, of: item)
+    do throws(VersionStoreError) { try writeDraft([], to: mark) } catch .system(let error) where error.isAbsence {
+      try ensureDirectory(mark.parent)
+      try writeDraft([], to: mark)
+    }
   }
 
   /// Completes a replacement whose step, and perhaps whose record, wasn't on the disk when the power failed.

@@ -45,9 +45,11 @@ package struct VersionStore: Sendable {
     self.hashingIsDue = hashingIsDue
     self.files = files
     self.time = time
-    if try storing({ () throws(SystemError) in try files.statusIfPresent(of: layout.format) }) == nil { try create() }
+    let format = Array(Self.format.utf8)
+    if beginning(of: layout.format) == format { return }
+    if try status(of: layout.format) == nil { try create() }
     let text = try contents(of: layout.format)
-    if text != Array(Self.format.utf8) {
+    if text != format {
       throw .unknownFormat(root, String(decoding: text.prefix(100), as: UTF8.self))
     }
   }
@@ -79,8 +81,21 @@ extension VersionStore {
     try storing { () throws(SystemError) in try files.statusIfPresent(of: path) }
   }
 
+  /// As many bytes of a file of the store as one call reads; `nil` if it can't be read so, for whatever reason.
+  private func beginning(of path: SystemPath) -> [UInt8]? {
+    try? files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
+      var buffer = [UInt8](repeating: 0, count: Self.recordSizeUsual)
+      return Array(buffer[..<(try files.read(file, into: &buffer))])
+    }
+  }
+
+  /// Records of more bytes are rare, and take some more calls.
+  private static let recordSizeUsual = 1 << 11
+
   /// Reads a record; `nil` if there's none.
   func record(at path: SystemPath) throws(VersionStoreError) -> StoreRecord? {
+    // A part of one has another check: so there's no need to look how long it is.
+    if let record = beginning(of: path).flatMap({ StoreRecord($0) }) { return record }
     let bytes: [UInt8]
     do throws(SystemError) { bytes = try files.contents(of: path) } catch let error {
       if error.isAbsence { return nil }
@@ -184,7 +199,11 @@ extension VersionStore {
 
 extension VersionStore {
   /// The version that was added last; `nil` if there's none.
+  ///
+  /// - Complexity: O(1), or O(versions of the item) for their names if the last one was removed.
   package func newestVersion(of item: ItemID) throws(VersionStoreError) -> StoredVersion? {
+    // All that are there are at most as new.
+    if let last = lastDrawnID(of: item), let version = try versionIfPresent(last, of: item) { return version }
     guard let id = try versionIDs(of: item).last else { return nil }
     return try versionIfPresent(id, of: item)
   }

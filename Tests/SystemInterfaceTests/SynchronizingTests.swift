@@ -38,6 +38,7 @@ struct SynchronizingTests {
       try synchronizeAll(HostFileSystem())
       try HostFileSystem().synchronizeAll([])
       #expect(throws: SystemError.self) { try synchronizeAll(HostFileSystem(), -1) }
+      #expect(throws: SystemError.self) { try HostFileSystem().synchronizeByThreads([FileDescriptor(rawValue: -1)]) }
       let door = ScriptedFileSystem.watching()
       try synchronizeAll(door)
       let synchronized = door.log.filter { $0.call == .synchronize }.compactMap(\.openedPath)
@@ -47,6 +48,56 @@ struct SynchronizingTests {
       #expect(pipe(&ends) == 0)
       defer { for end in ends { close(end) } }
       try HostFileSystem().synchronizeAll(ends.map { FileDescriptor(rawValue: $0) })
+      try HostFileSystem().synchronizeByThreads(ends.map { FileDescriptor(rawValue: $0) })
+    }
+  }
+
+  @Test(
+    "However many there are, and whichever of them can't be brought to the disk, that one's error is reported",
+    arguments: [1, 2, 16, 17, 18, 60])
+  func many(count: Int) async throws {
+    try await withTemporaryDirectory { sandbox in
+      let files = HostFileSystem()
+      try files.replaceContents(of: sandbox.path("a"), with: [1])
+      try files.withDescriptor(sandbox.path("a"), flags: []) { (file) throws(SystemError) in
+        let all = [FileDescriptor](repeating: file, count: count)
+        try files.synchronizeAll(all)
+        try files.synchronizeByThreads(all)
+        for index in all.indices {
+          var wrong = all
+          wrong[index] = FileDescriptor(rawValue: -1)
+          for synchronize in [files.synchronizeAll, files.synchronizeByThreads] {
+            do throws(SystemError) {
+              try synchronize(wrong)
+              Issue.record("\(index) of \(count) isn't open")
+            } catch { #expect(error.errno == EBADF) }
+          }
+        }
+      }
+    }
+  }
+
+  @Test("Many threads bring files to the disk at the same time, and each gets its own outcome")
+  func threads() async throws {
+    try await withTemporaryDirectory { sandbox in
+      let files = HostFileSystem()
+      try files.replaceContents(of: sandbox.path("a"), with: [1])
+      let file = try files.open(sandbox.path("a"), at: .workingDirectory, flags: [], mode: 0)
+      defer { try? files.close(file) }
+      let failures = await withTaskGroup(of: Bool.self) { group in
+        for number in 0..<64 {
+          group.addTask {
+            let isWrong = number % 2 == 1
+            let all = [file, file, isWrong ? FileDescriptor(rawValue: -1) : file]
+            do throws(SystemError) {
+              try HostFileSystem().synchronizeAll(all)
+              return isWrong
+            } catch { return !isWrong || error.errno != EBADF }
+          }
+        }
+        return await group.reduce(into: 0) { count, isFailure in count += isFailure ? 1 : 0 }
+      }
+      #expect(failures == 0)
     }
   }
 

@@ -123,6 +123,84 @@ struct ListingTests {
     }
   }
 
+  @Test("A restore, a removal and a look at the newest read one record each, and no other's name, beside many versions")
+  func oneOfMany() async throws {
+    try await withVersions(300) { sandbox, store in
+      let versions = try store.versions(of: item)
+      let directory = store.layout.directory(of: item)
+      func calls(_ body: (VersionStore) throws -> Void) throws -> (records: Int, all: Int) {
+        let door = DyingDoor.hurried()
+        try body(sandbox.store(door))
+        #expect(!door.log.contains { $0.call == .readDirectory && $0.openedPath == directory })
+        let records = door.log.filter {
+          $0.call == .open && $0.paths.first?.lastComponent == SystemPath(StoreLayout.record)
+        }
+        return (Set(records.flatMap(\.paths)).count, door.log.count)
+      }
+      let newest = try calls { store in
+        let version = try store.newestVersion(of: item)
+        #expect(version == versions.last)
+      }
+      #expect(newest.records == 1 && newest.all < 15, "\(newest)")
+      let restored = try calls { try $0.restore(versions[7], to: sandbox.path("a")) }
+      #expect(restored.records == 1 && restored.all < 60, "\(restored)")
+      let removed = try calls { try $0.remove(versions[8].id, of: item) }
+      #expect(removed.records == 1 && removed.all < 60, "\(removed)")
+      let retired = try calls { try $0.retire(versions[9].id, of: item) }
+      #expect(retired.records == 0 && retired.all < 15, "\(retired)")
+      #expect(try store.versions(of: item).count == 298)
+    }
+  }
+
+  @Test("The newest of many are listed by their names, and damaged records are left out")
+  func newest() async throws {
+    try await withVersions(60) { sandbox, store in
+      let versions = try store.versions(of: item)
+      let record = store.recordPath(of: versions[58].id, of: item)
+      try sandbox.files.replaceContents(of: record, with: [1, 2])
+      let door = DyingDoor.hurried()
+      let newest = try sandbox.store(door).newestVersions(of: item, countMax: 3)
+      #expect(newest == [versions[59], versions[57], versions[56]])
+      let read = door.log.filter { $0.call == .open && $0.paths.first?.lastComponent == SystemPath(StoreLayout.record) }
+      #expect(Set(read.flatMap(\.paths)).count == 4)
+      #expect(try store.newestVersions(of: item, countMax: 0).isEmpty)
+      #expect(try store.newestVersions(of: item, countMax: .max).count == 59)
+    }
+  }
+
+  @Test(
+    "A version is newer than all that are there, whatever the clock says and whatever was noted of them",
+    arguments: [true, false])
+  func order(isNoted: Bool) async throws {
+    try await withStore { sandbox in
+      let file = try sandbox.write("a", "text")
+      var ids: [VersionID] = []
+      for time: Int64 in [1_000, 5_000, 2_000, 0, 3_000] {
+        let store = try sandbox.store(at: time)
+        if !isNoted, let directory = ids.isEmpty ? nil : store.layout.directory(of: item) {
+          // As after a copy without attributes.
+          try sandbox.files.withDescriptor(directory, flags: .directory) { (directory) throws(SystemError) in
+            for name in try sandbox.files.extendedAttributes(of: directory) {
+              try sandbox.files.removeExtendedAttribute(name, of: directory)
+            }
+          }
+        }
+        ids.append(try store.add(contentsOf: file, to: item, StoreSandbox.attributes).id)
+        #expect(try store.newestVersion(of: item)?.id == ids.last)
+        #expect(ids == ids.sorted())
+        // One that isn't there any more was newer all the same.
+        if ids.count == 3 {
+          try store.retire(ids[2], of: item)
+          #expect(try store.newestVersion(of: item)?.id == ids[1])
+        }
+      }
+      let store = try sandbox.store()
+      _ = try store.reinstate(ids[2], of: item)
+      #expect(try store.newestVersion(of: item)?.id == ids.last)
+      #expect(try store.versions(of: item).map(\.id) == ids)
+    }
+  }
+
   @Test("An addition looks at no version of those that are there, however many they are", arguments: [10, 400])
   func additionBesideMany(count: Int) async throws {
     try await withVersions(count) { sandbox, _ in
@@ -132,8 +210,9 @@ struct ListingTests {
       _ = try store.keep(sandbox.path("a"), of: item, StoreSandbox.attributes) { settle in
         try door.replaceContents(of: sandbox.path("a"), with: [1], settling: settle)
       }
-      let calls = door.log.filter { $0.call != .readDirectory }
-      #expect(calls.count < 150, "\(calls.count) calls")
+      let directory = store.layout.directory(of: item)
+      #expect(!door.log.contains { $0.call == .readDirectory && $0.openedPath == directory })
+      #expect(door.log.count < 120, "\(door.log.count) calls")
       #expect(try store.versions(of: item).count == count + 1)
       // Nothing says that something is to be completed.
       #expect(try store.openVersionIDs(of: item) == [])

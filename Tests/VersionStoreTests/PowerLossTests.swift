@@ -40,6 +40,7 @@ struct PowerLossTests {
       let contents = place.appending(StoreLayout.contentsName)
       let parts = [
         SystemPath("."), place.appending(StoreLayout.record), contents.appending("a"), contents, place, place.parent,
+        store.layout.marks(of: item),
       ]
       #expect(waits.compactMap { log[$0].openedPath } == parts)
       let (first, last) = (try #require(waits.first), try #require(waits.last))

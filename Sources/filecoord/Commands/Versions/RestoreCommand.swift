@@ -25,15 +25,19 @@ extension Command {
       let file = try URL(file: session.invocation.operands[0])
       let target = try session.invocation.text(.destination).map { text throws(Failure) in try URL(file: Argument(text))
       }
-      let deleted = try await versions.versions(of: file) == nil ? deleted(session, versions, file) : nil
+      let isGone = try await versions.newestVersions(of: file, countMax: 0) == nil
+      let deleted = isGone ? try await deleted(session, versions, file) : nil
       if let deleted, target == nil || target == file {
         let version = try chosen(session, deleted.versions, file)
         try await versions.recover(deleted, version)
         Terminal.output.write("\(file.pathText)\n")
         return .success
       }
-      let listed = if let deleted { deleted.versions } else { try await session.listed(versions).versions }
-      let restored = try await versions.restore(chosen(session, listed, file), to: target ?? file)
+      let version =
+        if let deleted { try chosen(session, deleted.versions, file) } else {
+          try await session.named([chosenName(session)], of: versions).versions[0]
+        }
+      let restored = try await versions.restore(version, to: target ?? file)
       Terminal.output.write("\(restored.pathText)\n")
       return .success
     })
@@ -48,8 +52,11 @@ extension Command {
   private static func chosen(
     _ session: Session, _ listed: [FileVersion], _ file: URL
   ) throws(Failure) -> FileVersion {
-    let name = session.invocation.operands.dropFirst().first ?? Argument("1")
-    return try session.version(name, among: listed, of: file)
+    try session.version(chosenName(session), among: listed, of: file)
+  }
+
+  private static func chosenName(_ session: Session) -> Argument {
+    session.invocation.operands.dropFirst().first ?? Argument("1")
   }
 
   static let remove = Command(
@@ -65,8 +72,7 @@ extension Command {
     ],
     run: { session in
       let versions = try session.versions
-      let (file, listed) = try await session.listed(versions)
-      let removed = try session.invocation.operands.dropFirst().map { try session.version($0, among: listed, of: file) }
+      let (file, removed) = try await session.named(session.invocation.operands.dropFirst(), of: versions)
       for version in Set(removed) { try await versions.remove(version, of: file) }
       return .success
     })

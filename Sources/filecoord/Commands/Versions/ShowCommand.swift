@@ -18,8 +18,7 @@ extension Command {
     ],
     run: { session in
       let versions = try session.versions
-      let (file, listed) = try await session.listed(versions)
-      let version = try session.version(session.invocation.operands[1], among: listed, of: file)
+      let version = try await session.named(session.invocation.operands.dropFirst(), of: versions).versions[0]
       if version.isPackage {
         throw Failure(
           .usage,
@@ -46,8 +45,7 @@ extension Command {
     ],
     run: { session in
       let versions = try session.versions
-      let (file, listed) = try await session.listed(versions)
-      let named = try session.invocation.operands.dropFirst().map { try session.version($0, among: listed, of: file) }
+      let (file, named) = try await session.named(session.invocation.operands.dropFirst(), of: versions)
       for version in named where !version.isCurrent { try await versions.verify(version) }
       let first = named[0]
       if let second = named.dropFirst().first { return try await diff(session, first, second, second.url) }

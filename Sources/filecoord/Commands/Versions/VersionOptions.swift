@@ -49,6 +49,33 @@ extension Session {
     return (file, removed)
   }
 
+  /// The versions that operands name, of the file that the first operand names.
+  ///
+  /// Looks at no more versions than needed.
+  func named(
+    _ names: some Sequence<Argument>, of versions: FileVersions
+  ) async throws -> (file: URL, versions: [FileVersion]) {
+    let file = try URL(file: invocation.operands[0])
+    let numbers = names.compactMap { Int($0.text) }
+    let listed =
+      if let highest = numbers.max(), highest > 0 {
+        try await versions.newestVersions(of: file, countMax: highest) ?? []
+      } else { [FileVersion]() }
+    var found: [FileVersion] = []
+    for name in names {
+      let id = Int(name.text) == nil ? FileVersion.ID(name.text) : nil
+      if let id, let version = try await versions.version(id, of: file), !version.isCurrent {
+        found.append(version)
+        continue
+      }
+      do throws(Failure) { found.append(try version(name, among: listed, of: file)) } catch {
+        // The message says how many there are.
+        found.append(try version(name, among: try await self.listed(versions).versions, of: file))
+      }
+    }
+    return (file, found)
+  }
+
   /// The version that an operand names.
   func version(
     _ name: Argument, among listed: [FileVersion], of file: URL, list: String = "versions"
