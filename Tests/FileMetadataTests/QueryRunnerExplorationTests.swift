@@ -34,13 +34,17 @@ struct QueryRunnerExplorationTests {
     var log: [String] = []
 
     static let orders: [[MetadataSortDescriptor]] = [
-      [], [.init("kMDItemFSName")], [.init("kMDItemFSSize", .descending)],
+      [], [.init("kMDItemFSName")], [.init("kMDItemFSSize", .descending)], [.init("kMDItemPath")],
     ]
+
+    static let names = ["a", "b", "c", "d", "p/a", "p/b", "q/a", "q/c", "p/r/a", "q/r/b"]
+    static let directories = ["p", "q", "p/r", "q/r"]
 
     init(_ seed: UInt64) throws {
       random = SplitMix(seed: seed)
       tree = try TemporaryTree()
-      for name in ["a", "b"] { try tree.write(name) }
+      try tree.makeDirectory("p")
+      for name in ["a", "b", "p/a", "p/b"] { try tree.write(name) }
       indexed = try IndexedTree(tree)
       plan = try Self.plan(&random)
       runner = QueryRunner(plan, port, FileTable())
@@ -51,7 +55,10 @@ struct QueryRunnerExplorationTests {
 
     static func plan(_ random: inout SplitMix) throws -> QueryPlan {
       let predicate: MetadataPredicate =
-        random.pick([.constant(true), .constant(false), .fileName < "c", .fileSize > .bytes(2)])
+        random.pick([
+          .constant(true), .constant(false), .fileName < "c", .fileSize > .bytes(2), .path.contains("/q"),
+          .fileName == "p",
+        ])
       let batching = random.pick([MetadataBatching.immediate, .standard])
       return try QueryPlan(
         predicate.compiled(), random.pick(orders), batching, resultCountMax: random.chance(1, in: 4) ? 2 : nil)
@@ -88,6 +95,11 @@ struct QueryRunnerExplorationTests {
 
     func take(_ change: MetadataQueryChange) {
       log.append("took +\(change.added.count) -\(change.removed.count) ~\(change.changed.count)")
+      #expect(change.changed.allSatisfy { $0.old != $0.new || $0.isMove }, "\(log.joined(separator: "; "))")
+      #expect(!change.isEmpty || change.finishesGathering, "\(log.joined(separator: "; "))")
+      #expect(
+        change.isEmpty == (change.added.isEmpty && change.removed.isEmpty && change.changed.isEmpty),
+        "\(log.joined(separator: "; "))")
       items = change.applied(to: items)
       #expect(items == Array(change.results), "\(log.joined(separator: "; "))")
       if change.finishesGathering { finishCount += 1 }
@@ -147,11 +159,11 @@ struct QueryRunnerExplorationTests {
     }
 
     func step() async throws {
-      let choice = random.below(13)
+      let choice = random.below(16)
       log.append("\(choice)")
       switch choice {
-      case 0: try? tree.write(random.pick(["a", "b", "c", "d"]), String(repeating: "x", count: random.below(5)))
-      case 1: try? tree.unlink(random.pick(["a", "b", "c", "d"]))
+      case 0: try? tree.write(random.pick(Self.names), String(repeating: "x", count: random.below(5)))
+      case 1: try? tree.unlink(random.pick(Self.names))
       case 2: try? tree.rename(random.pick(["a", "b"]), to: random.pick(["c", "d"]))
       case 3, 4: turn()
       case 5: carryOutReplans()
@@ -170,6 +182,12 @@ struct QueryRunnerExplorationTests {
         // As long as a batch waits for others, or somewhat more or less.
         time = time.advanced(by: .milliseconds(random.below(1200)))
         turn()
+      case 12: try? tree.rename(random.pick(Self.names), to: random.pick(Self.names))
+      case 13, 14:
+        let directory = random.pick(Self.directories)
+        if (try? tree.makeDirectory(directory)) == nil || random.chance(1, in: 2) {
+          try? tree.rename(directory, to: random.pick(Self.directories))
+        }
       default:
         if pauseDepth == 0, random.chance(1, in: 3) {
           port.pause()

@@ -53,6 +53,9 @@ public struct MetadataBatching: Hashable, Sendable {
     self.init(first: limit, gathering: limit, live: limit)
   }
 
+  /// The number of changes from which on it doesn't matter for any limit how many more there are.
+  var pendingCountMax: Int { [first, gathering, live].map(\.countMax).filter { $0 < .max }.max() ?? 1 }
+
   /// The first 20 results after 80 ms at most, then up to 10,000 in a second.
   public static let standard = MetadataBatching()
   /// Each change at once.

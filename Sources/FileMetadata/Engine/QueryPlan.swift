@@ -37,6 +37,8 @@ struct QueryPlan: Sendable {
   let needsFacts: Bool
   /// Whether the path of a file decides, or may decide, whether it's a result, or where it comes.
   let readsPaths: Bool
+  /// Whether a file remains the result that it is when a directory around it is moved.
+  let isSteadyInMoves: Bool
   /// The predicate, if one column of the index decides it.
   private let rowTest: RowTest?
 
@@ -91,6 +93,8 @@ struct QueryPlan: Sendable {
     let all = attributes.compactMap(\.self) + sorting
     needsFacts = usesProviders || predicate.readsWholeItem || all.contains(where: \.needsFacts)
     readsPaths = usesProviders || predicate.readsWholeItem || all.contains { $0 == .path || $0 == .url }
+    // Anything else is read by the path, and perhaps at another time.
+    isSteadyInMoves = !readsPaths && all.allSatisfy(\.isIndexed)
   }
 
   /// The environment of the predicate, with the present moment.

@@ -49,6 +49,8 @@ final class QueryRunner {
   /// Results besides those in `pending` that have been found in the order of their numbers, and that readers don't
   /// have.
   private var found: [ResultEntry] = []
+  /// Directories with results that `pending` doesn't name, and that have another path than readers know.
+  private var moved = MovedDirectories()
   /// All results, in the place of `pending`, when readers have none.
   private var fresh: OrderedList<ResultOrder>?
   private var offer: Offer?
@@ -98,7 +100,7 @@ final class QueryRunner {
   /// The states of the index that are compared with the present one.
   var comparedTables: [FileTable] { [known.snapshot.table] + (offer.map { [$0.version.snapshot.table] } ?? []) }
 
-  private var pendingCount: Int { isReordered ? 1 : (fresh?.count ?? pending.count) + found.count }
+  private var pendingCount: Int { isReordered ? 1 : (fresh?.count ?? pending.count + moved.count) + found.count }
 
   /// Whether readers have results in another order than the present one, or of another index.
   ///
@@ -123,17 +125,40 @@ extension QueryRunner {
   ) {
     // All of them are evaluated then.
     if isArriving { return }
-    if !directories.isEmpty {
+    let directories = directories.filter(now.table.contains)
+    if !directories.isEmpty, !staysWhereMoved {
       var numbers = Set(numbers)
-      for directory in directories where now.table.contains(directory) { addAffected(by: directory, now, &numbers) }
+      for directory in directories { addAffected(by: directory, now, &numbers) }
       return filesChanged(numbers, now, health, at: time)
     }
     port.note(health, by: generation)
     noteMoments(numbers, now)
     note(numbers, now)
+    note(movedDirectories: directories, now)
     offer?.touched.formUnion(numbers)
     if isCurrent { known.snapshot = now }
     tell(schedule.pendingChanged(to: pendingCount, at: time), now, health, at: time)
+  }
+
+  /// Whether a moved directory needs no look at each result in it: all of them stay what and where they are.
+  private var staysWhereMoved: Bool {
+    plan.isSteadyInMoves && plan.resultCountMax == nil && offer == nil && fresh == nil && !isReordered
+  }
+
+  private func note(movedDirectories directories: Set<FileNumber>, _ now: TableSnapshot) {
+    if directories.isEmpty && moved.isEmpty || known.list.count == 0 { return }
+    let (pending, known, plan) = (pending, known, plan)
+    let basis = MovedDirectories.Basis(list: known.list, before: known.snapshot.table, after: now.table) { number in
+      known.list.place(of: plan.unfilteredEntry(number, known.snapshot)).isMember
+    } isOther: { number in
+      pending[number] != nil
+    }
+    let countMax = plan.batching.pendingCountMax
+    if directories.isEmpty {
+      moved.settle(basis, countMax: countMax)
+    } else {
+      moved.insert(directories, basis, countMax: countMax)
+    }
   }
 
   /// Adds the files for which the result of the query differs because a directory was moved.
@@ -176,6 +201,8 @@ extension QueryRunner {
     }
     self.plan = plan
     moments = MomentList()
+    // All of them are examined one by one.
+    moved = MovedDirectories()
     numbers.formUnion(now.table.numbers)
     filesChanged(numbers, now, health, at: time)
     flush(now, health, at: time)
@@ -202,6 +229,7 @@ extension QueryRunner {
   private func forget() {
     pending = [:]
     found = []
+    moved = MovedDirectories()
     fresh = nil
   }
 
@@ -418,10 +446,11 @@ extension QueryRunner {
     // The reader may have taken that from the engine before.
     if isForeign { owesFinish = port.owesFinish }
     let finishes = owesFinish && (delivery != .progress)
+    let movedResults = movedResults(version.list, now)
     let change: MetadataQueryChange
     if plan.resultCountMax == nil, !isReordered {
       change = MetadataQueryChange(
-        difference, before: known.snapshot, after: now, results: MetadataResults(version.list, now),
+        difference, movedResults, before: known.snapshot, after: now, results: MetadataResults(version.list, now),
         isGathering: delivery == .progress, finishesGathering: finishes, health: health)
     } else {
       change = MetadataQueryChange(
@@ -453,6 +482,14 @@ extension QueryRunner {
     }
   }
 
+  /// The results in directories that were moved; `pending` has all other changes by now.
+  private func movedResults(_ list: OrderedList<ResultOrder>, _ now: TableSnapshot) -> MovedResults? {
+    if moved.isEmpty { return nil }
+    return MovedResults(
+      in: moved.numbers, from: known.list, to: list, known.snapshot.table, now.table,
+      except: Set(pending.keys.map(\.rawValue)))
+  }
+
   /// These scopes have the same results as those before: none.
   private func adopt(_ version: Version, _ now: TableSnapshot) {
     switch port.withdraw(limited(version.list, now), takenCount: takenCount, by: generation) {
@@ -473,7 +510,7 @@ extension QueryRunner {
   }
 
   private func updates(_ list: inout OrderedList<ResultOrder>, _ now: TableSnapshot) -> ListDifference<ResultEntry> {
-    if pending.isEmpty { return list.add(found) }
+    if pending.isEmpty, moved.isEmpty { return list.add(found) }
     unfold()
     return list.apply(pairedUpdates(now))
   }

@@ -36,6 +36,8 @@ public struct MetadataQueryChange: Sendable {
   }
 
   private let difference: ListDifference<ResultEntry>
+  /// Further altered results: those in directories that were moved.
+  private let moved: MovedResults?
   private let before: TableSnapshot
   private let after: TableSnapshot
   /// The results with these changes.
@@ -50,10 +52,12 @@ public struct MetadataQueryChange: Sendable {
   public let health: ScopeHealth
 
   init(
-    _ difference: ListDifference<ResultEntry>, before: TableSnapshot, after: TableSnapshot, results: MetadataResults,
+    _ difference: ListDifference<ResultEntry>, _ moved: MovedResults? = nil, before: TableSnapshot,
+    after: TableSnapshot, results: MetadataResults,
     isGathering: Bool, finishesGathering: Bool, health: ScopeHealth
   ) {
     self.difference = difference
+    self.moved = moved
     self.before = before
     self.after = after
     self.results = results
@@ -77,8 +81,10 @@ public struct MetadataQueryChange: Sendable {
   }
 
   /// Results that have altered, by position now.
+  ///
+  /// - Complexity: O(*n*) in the number of altered results; in that of all results if a directory with results was moved.
   public var changed: [ChangedItem] {
-    difference.changed.map {
+    changes.map {
       ChangedItem(
         oldPosition: $0.oldPosition, newPosition: $0.newPosition,
         old: MetadataItem(before, FileNumber($0.old.number)), new: MetadataItem(after, FileNumber($0.new.number)),
@@ -87,7 +93,13 @@ public struct MetadataQueryChange: Sendable {
   }
 
   /// Whether results are the same as before; then the batch says that the first search is over.
-  public var isEmpty: Bool { difference.isEmpty }
+  public var isEmpty: Bool { difference.isEmpty && moved == nil }
+
+  /// The altered results, by position now.
+  private var changes: [ListDifference<ResultEntry>.Change] {
+    guard let moved else { return difference.changed }
+    return (difference.changed + moved.changes).sorted { $0.newPosition < $1.newPosition }
+  }
 
   /// Positions in the results before from which a table view takes out rows, moved ones included.
   public var departedPositions: RangeSet<Int> {
@@ -103,14 +115,14 @@ public struct MetadataQueryChange: Sendable {
 
   /// Positions in the results now of rows that stay in their place and show something else.
   public var updatedPositions: RangeSet<Int> {
-    RangeSet(difference.changed.filter { !$0.isMove }.map { $0.newPosition..<($0.newPosition + 1) })
+    RangeSet(changes.filter { !$0.isMove }.map { $0.newPosition..<($0.newPosition + 1) })
   }
 
   /// The former and present entry of each reported result.
   var updates: [ListUpdate<ResultEntry>] {
     difference.removed.map { ListUpdate(old: $0.element, new: nil) }
       + difference.added.map { ListUpdate(old: nil, new: $0.element) }
-      + difference.changed.map { ListUpdate(old: $0.old, new: $0.new) }
+      + changes.map { ListUpdate(old: $0.old, new: $0.new) }
   }
 
   /// Makes the new results out of the ones before, item by item.

@@ -77,6 +77,11 @@ extension OrderedList {
       for child in children { child.forEach(body) }
     }
 
+    /// Calls `body` for the elements in order, until it says that this is enough.
+    func isStopped(_ body: (Element) -> Bool) -> Bool {
+      elements.contains(where: body) || children.contains { $0.isStopped(body) }
+    }
+
     /// All leaves in order; none for an empty list.
     var leaves: [Node] {
       if isLeaf { return elements.isEmpty ? [] : [self] }

@@ -110,6 +110,11 @@ package struct OrderedList<Order: TotalOrder>: Sendable {
   ///
   /// - Complexity: O(*n*).
   package func forEach(_ body: (Element) -> Void) { root.forEach(body) }
+
+  /// Calls `body` for the elements in order, until it returns `true`.
+  ///
+  /// - Complexity: O(*k*) for *k* calls.
+  func visit(until body: (Element) -> Bool) { _ = root.isStopped(body) }
 }
 
 extension OrderedList {

@@ -141,18 +141,32 @@ extension FileTable {
   ///   - body: Called for each.
   /// - Returns: Whether it was called for all.
   package func forEach(in top: FileNumber, countMax: Int, _ body: (FileNumber) -> Void) -> Bool {
+    !stopped(in: top, countMax: countMax) { number in
+      body(number)
+      return false
+    }
+  }
+
+  /// Calls `body` for a file and everything below it, directories before their members, until it says that this is enough.
+  ///
+  /// - Parameters:
+  ///   - top: The file.
+  ///   - countMax: After how many calls to give up.
+  ///   - body: Called for each; returns whether to stop.
+  /// - Returns: Whether it stopped before it was called for all.
+  package func stopped(in top: FileNumber, countMax: Int, _ body: (FileNumber) -> Bool) -> Bool {
     var current = top
     var count = 0
     while true {
-      if count == countMax { return false }
+      if count == countMax { return true }
       count += 1
-      body(current)
+      if body(current) { return true }
       if self[current].firstChild != .none {
         current = self[current].firstChild
         continue
       }
       while current != top, self[current].next == .none { current = self[current].parent }
-      if current == top { return true }
+      if current == top { return false }
       current = self[current].next
     }
   }
