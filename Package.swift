@@ -7,6 +7,7 @@ import PackageDescription
 //   0  CompactContainers        slabs, tables, heap, mixing of hashes, bytes of integers, days of the calendar: one of each
 //   0  CRuntimeShims            declarations of the Swift runtime's functions that its standard library calls inline
 //   0  CHashShims               SHA-256 by the processor's instructions
+//   0  CCurlShims               declarations of functions of libcurl, which is loaded at run time
 //   1  ContentHashing           SHA-256 of contents that come in pieces
 //   1  SwiftRuntimeHooks        direct calls of the Swift runtime, and what's called where they aren't tested
 //   1  FileAccessArbiter        pure decisions: no thread, clock, file or Foundation
@@ -19,6 +20,7 @@ import PackageDescription
 //   3  UploadArchives           private copies for uploads, zip archives of directories
 //   3  FilePackages             packages as trees of members: read lazily, written incrementally, exchanged in one step
 //   3  FileWatching             trees of files that are kept current, by any program
+//   3  HTTPTransport            requests to servers and their responses, through the system's libcurl
 //   2  CoordinationService      what processes tell each other, and the service that decides for them: pure values
 //   4  FileCoordination         the library people import
 //   4  FileMetadata             queries for files that are kept current
@@ -59,6 +61,8 @@ let package = Package(
     .library(name: "FileDocuments", targets: ["FileDocuments", "FileVersions", "SystemInterface"]),
     // Directories that count as one file.
     .library(name: "FilePackages", targets: ["FilePackages", "SystemInterface"]),
+    // Requests to servers, through the system's libcurl.
+    .library(name: "HTTPTransport", targets: ["HTTPTransport", "SystemInterface", "SystemThreads"]),
     .library(name: "FileCoordinationTesting", targets: ["FileCoordinationTesting"]),
     // Apple's names, for programs that were written for Apple platforms.
     .library(name: "FoundationCompatibility", targets: ["FoundationCompatibility"]),
@@ -68,6 +72,7 @@ let package = Package(
     .systemLibrary(name: "CSystemShims"),
     .systemLibrary(name: "CRuntimeShims"),
     .systemLibrary(name: "CHashShims"),
+    .systemLibrary(name: "CCurlShims"),
     .target(name: "ContentHashing", dependencies: ["CHashShims"], swiftSettings: librarySettings),
     .target(name: "SwiftRuntimeHooks", dependencies: ["CRuntimeShims"], swiftSettings: librarySettings),
     .target(name: "CompactContainers", swiftSettings: librarySettings),
@@ -83,6 +88,8 @@ let package = Package(
       swiftSettings: librarySettings),
     .target(
       name: "UploadArchives", dependencies: ["CompactContainers", "SystemInterface"], swiftSettings: librarySettings),
+    .target(
+      name: "HTTPTransport", dependencies: ["CCurlShims", "SystemInterface"], swiftSettings: librarySettings),
     .target(name: "UndoStacks", swiftSettings: librarySettings),
     .target(name: "KeyValueReplicas", swiftSettings: librarySettings),
     .target(name: "FilePackages", dependencies: ["SystemInterface"], swiftSettings: librarySettings),
@@ -142,6 +149,16 @@ let package = Package(
     .testTarget(
       name: "VersionStoreTests",
       dependencies: ["ContentHashing", "SeededRandom", "SystemInterface", "VersionStore"],
+      swiftSettings: settings),
+    // A transport that follows a script, and a server on loopback.
+    .target(
+      name: "HTTPTestSupport", dependencies: ["CTestShims", "HTTPTransport", "SystemInterface"],
+      path: "Tests/HTTPTestSupport", swiftSettings: settings),
+    .testTarget(
+      name: "HTTPTransportTests",
+      dependencies: [
+        "FileCoordinationTesting", "HTTPTestSupport", "HTTPTransport", "SeededRandom", "SystemInterface", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(name: "UndoStacksTests", dependencies: ["SeededRandom", "UndoStacks"], swiftSettings: settings),
     .testTarget(

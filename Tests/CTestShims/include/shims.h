@@ -9,4 +9,17 @@ extern int pipe2(int descriptors[2], int flags);
 /// Since glibc 2.34: the child closes all descriptors from `first` on.
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int first);
 
+/// A TCP socket that listens on 127.0.0.1, and its port; -1 with errno on an error.
+extern int test_listen(int *port);
+/// The next connection; -1 with errno on an error, also after shutdown(2) of the listener.
+extern int test_accept(int listener);
+/// A Unix-domain socket that listens at a path; -1 with errno on an error.
+extern int test_listen_locally(const char *path);
+/// Ends both directions of a connection; other threads that read or write get the end.
+extern void test_shut_down(int connection);
+/// send(2) without a signal when the peer is gone.
+extern long test_send(int connection, const void *bytes, unsigned long count);
+/// setenv(3).
+extern int test_set_environment(const char *name, const char *value);
+
 #endif
