@@ -53,7 +53,7 @@ extension VersionKeeper {
 
   /// Removes a version; without a window it can't be brought back.
   ///
-  /// Whoever calls it for several versions forgets those that were removed long ago, once.
+  /// A caller that removes several versions forgets those that were removed long ago itself, once.
   func remove(_ version: StoredVersion, from store: VersionStore, forgetting: Bool = true) throws {
     if removalWindow <= .zero { return try store.remove(version.id, of: version.item) }
     try store.retire(version.id, of: version.item)
