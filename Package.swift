@@ -91,7 +91,7 @@ let package = Package(
     .target(
       name: "HTTPTransport", dependencies: ["CCurlShims", "SystemInterface"], swiftSettings: librarySettings),
     .target(name: "UndoStacks", swiftSettings: librarySettings),
-    .target(name: "KeyValueReplicas", swiftSettings: librarySettings),
+    .target(name: "KeyValueReplicas", dependencies: ["CompactContainers"], swiftSettings: librarySettings),
     .target(name: "FilePackages", dependencies: ["SystemInterface"], swiftSettings: librarySettings),
     .target(
       name: "CoordinationService", dependencies: ["CompactContainers", "FileAccessArbiter"],
