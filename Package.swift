@@ -113,7 +113,6 @@ let package = Package(
       name: "FileDocuments",
       dependencies: [
         "CompactContainers", "ContentHashing", "FileCoordination", "FilePackages", "FileVersions", "SystemInterface",
-        "UndoStacks",
       ],
       swiftSettings: librarySettings),
     .target(

@@ -1,5 +1,4 @@
 internal import SystemInterface
-internal import UndoStacks
 
 // Taking edits back, and making them again.
 
@@ -48,7 +47,7 @@ extension FileDocument {
   public func redoNow() throws(DocumentError) -> Bool { try step(.redo, .redone) }
 
   private func step(
-    _ direction: UndoStack<Contents, Int>.Direction, _ edit: DocumentEdit
+    _ direction: UndoDirection, _ edit: DocumentEdit
   ) throws(DocumentError) -> Bool {
     if let error = core.editingError { throw error }
     guard var contents = memory.contents else { throw .notOpen }

@@ -1,5 +1,4 @@
 internal import SystemInterface
-internal import UndoStacks
 
 /// How a document keeps its former contents, so that edits can be taken back.
 ///
@@ -21,28 +20,36 @@ public struct DocumentUndoPolicy: Hashable, Sendable {
   }
 }
 
+/// Where a step leads.
+enum UndoDirection: Sendable {
+  case undo
+  case redo
+}
+
 /// The former contents of a document, for as long as nobody but the document itself has changed them: a value that decides nothing else.
 ///
-/// Each step is the contents before it. Its label counts the edits that are joined in it: the count of unsaved changes goes back and forth
-/// by as many.
+/// Each step is the contents before it, and the number of edits that are joined in it: the count of unsaved changes goes back and forth by
+/// as many. Once as many steps are kept as may be, another one takes the place of the oldest, and needs no memory.
 struct UndoSteps<Contents> {
   private let policy: DocumentUndoPolicy?
-  private var stack = UndoStack<Contents, Int>()
+  private var undone: StepRing<Contents>
+  private var redone: StepRing<Contents>
   private var lastEdit: MonotonicTime?
 
   init(_ policy: DocumentUndoPolicy?) {
     self.policy = policy
-    if let policy { stack.levelsMax = policy.levelsMax }
+    undone = StepRing(countMax: max(1, policy?.levelsMax ?? 1))
+    redone = undone
   }
 
-  var canUndo: Bool { stack.undoCount > 0 }
-  var canRedo: Bool { stack.redoCount > 0 }
+  var canUndo: Bool { !undone.isEmpty }
+  var canRedo: Bool { !redone.isEmpty }
 
   /// Whether the contents before an edit at this time are to be kept.
   func keepsContents(at now: MonotonicTime) -> Bool { policy != nil && !joins(now) }
 
   private func joins(_ now: MonotonicTime) -> Bool {
-    guard let policy, let lastEdit, canUndo else { return false }
+    guard let policy, policy.joinInterval > .zero, let lastEdit, canUndo else { return false }
     return lastEdit.duration(to: now) < policy.joinInterval
   }
 
@@ -54,16 +61,18 @@ struct UndoSteps<Contents> {
   mutating func note(_ former: Contents?, at now: MonotonicTime) {
     guard policy != nil else { return }
     if let former {
-      stack.register(former)
+      redone.removeAll()
+      undone.append(former, editCount: 1)
     } else {
-      stack.updateLabel { $0 = ($0 ?? 1) + 1 }
+      undone.joinLast()
     }
     lastEdit = now
   }
 
   /// Nothing can be taken back to what is known.
   mutating func removeAll() {
-    stack.removeAll()
+    undone.removeAll()
+    redone.removeAll()
     lastEdit = nil
   }
 
@@ -73,17 +82,69 @@ struct UndoSteps<Contents> {
   ///   - direction: Where to.
   ///   - contents: The present contents, which become those of the step.
   /// - Returns: How many edits that is; `nil` if there's no such step.
-  mutating func step(_ direction: UndoStack<Contents, Int>.Direction, _ contents: inout Contents) -> Int? {
-    let count = stack.label(direction) ?? 1
-    // No group is ever open, and nothing is performed, so neither can be misused.
-    let hasBegun = (try? direction == .undo ? stack.beginUndo() : stack.beginRedo()) ?? false
-    guard hasBegun, let former = stack.nextAction() else { return nil }
-    stack.register(contents)
+  mutating func step(_ direction: UndoDirection, _ contents: inout Contents) -> Int? {
+    let taken = direction == .undo ? undone.removeLast() : redone.removeLast()
+    guard let (former, count) = taken else { return nil }
+    switch direction {
+    case .undo: redone.append(contents, editCount: count)
+    case .redo: undone.append(contents, editCount: count)
+    }
     contents = former
-    stack.endPerforming()
     lastEdit = nil
     return count
   }
 }
 
 extension UndoSteps: Sendable where Contents: Sendable {}
+
+/// The last steps, up to a certain number.
+///
+/// Contents and numbers are in arrays of their own, which need no other type than those of the program.
+private struct StepRing<Contents> {
+  private let countMax: Int
+  /// In the order of the steps, from `start` on and then from the beginning.
+  private var contents: [Contents] = []
+  private var editCounts: [Int] = []
+  /// The oldest step; 0 unless there are as many as may be.
+  private var start = 0
+
+  init(countMax: Int) { self.countMax = countMax }
+
+  var isEmpty: Bool { contents.isEmpty }
+
+  mutating func append(_ added: Contents, editCount: Int) {
+    if contents.count < countMax {
+      contents.append(added)
+      editCounts.append(editCount)
+    } else {
+      contents[start] = added
+      editCounts[start] = editCount
+      start = start == countMax - 1 ? 0 : start + 1
+    }
+  }
+
+  /// One more edit belongs to the last step.
+  mutating func joinLast() {
+    if isEmpty { return }
+    editCounts[start == 0 ? contents.count - 1 : start - 1] += 1
+  }
+
+  mutating func removeLast() -> (contents: Contents, editCount: Int)? {
+    if start > 0 {
+      contents = Array(contents[start...] + contents[..<start])
+      editCounts = Array(editCounts[start...] + editCounts[..<start])
+      start = 0
+    }
+    guard let editCount = editCounts.popLast(), let last = contents.popLast() else { return nil }
+    return (last, editCount)
+  }
+
+  mutating func removeAll() {
+    if isEmpty { return }
+    contents = []
+    editCounts = []
+    start = 0
+  }
+}
+
+extension StepRing: Sendable where Contents: Sendable {}
