@@ -167,7 +167,7 @@ struct DocumentCoreExplorationTests {
     let catcher = await LongRun.run { () -> String? in
       // Most mistakes show in a model that's explored in no time, which may be the last one.
       for limit in [2000, 20_000, 200_000] {
-        for scenario in DocumentScenario.small + DocumentScenario.versions + DocumentScenario.medium {
+        for scenario in mutant.scenarios {
           let result = DocumentExplorer(scenario: scenario, mutant: mutant, stateCountMax: limit).exploreAll()
           if let failure = result.failure { return "'\(scenario.name)': \(failure.problems[0])" }
         }
@@ -175,6 +175,16 @@ struct DocumentCoreExplorationTests {
       return nil
     }
     #expect(catcher != nil, "\(mutant) survives every model")
+  }
+}
+
+extension DocumentMutant {
+  /// The models in which it can show.
+  fileprivate var scenarios: [DocumentScenario] {
+    switch self {
+    case .neverLooksForVersions, .ignoresVersions, .looksForVersionsAnyway: DocumentScenario.versions
+    default: DocumentScenario.small + DocumentScenario.medium
+    }
   }
 }
 
