@@ -99,4 +99,20 @@ struct UndoStepsTests {
     steps.removeAll()
     #expect(formerLast == nil)
   }
+
+  @Test("T-81: Once there are as many steps as may be, another one needs no memory")
+  func memory() {
+    var steps = UndoSteps<Int>(DocumentUndoPolicy(levelsMax: 10))
+    let now = MonotonicTime(nanoseconds: 0)
+    func places() -> [UnsafeRawPointer?] {
+      [
+        steps.undone.contents.withUnsafeBytes { UnsafeRawPointer($0.baseAddress) },
+        steps.undone.editCounts.withUnsafeBytes { UnsafeRawPointer($0.baseAddress) },
+      ]
+    }
+    for number in 0..<10 { steps.note(number, at: now) }
+    let before = places()
+    for number in 10..<1_000 { steps.note(number, at: now) }
+    #expect(places() == before && steps.undone.contents.count == 10)
+  }
 }

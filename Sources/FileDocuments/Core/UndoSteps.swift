@@ -32,7 +32,7 @@ enum UndoDirection: Sendable {
 /// as many. Once as many steps are kept as may be, another one takes the place of the oldest, and needs no memory.
 struct UndoSteps<Contents> {
   private let policy: DocumentUndoPolicy?
-  private var undone: StepRing<Contents>
+  private(set) var undone: StepRing<Contents>
   private var redone: StepRing<Contents>
   private var lastEdit: MonotonicTime?
 
@@ -100,11 +100,11 @@ extension UndoSteps: Sendable where Contents: Sendable {}
 /// The last steps, up to a certain number.
 ///
 /// Contents and numbers are in arrays of their own, which need no other type than those of the program.
-private struct StepRing<Contents> {
+struct StepRing<Contents> {
   private let countMax: Int
   /// In the order of the steps, from `start` on and then from the beginning.
-  private var contents: [Contents] = []
-  private var editCounts: [Int] = []
+  private(set) var contents: [Contents] = []
+  private(set) var editCounts: [Int] = []
   /// The oldest step; 0 unless there are as many as may be.
   private var start = 0
 
