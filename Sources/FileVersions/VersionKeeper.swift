@@ -130,7 +130,7 @@ final class VersionKeeper: Sendable {
 
   /// Takes over the history of a file that has come from another volume.
   private func adoptHistory(of path: SystemPath, into store: VersionStore) throws {
-    guard let item = try store.unknownItem(at: path) else { return }
+    guard !storage.isSingle, let item = try store.unknownItem(at: path) else { return }
     for directory in try storage.otherDirectories(than: store.root) where VersionStore.exists(at: directory) {
       let other = try VersionStore(at: directory, worker: Self.worker, time: time)
       if try store.adopt(item, at: path, from: other) { return }

@@ -58,6 +58,9 @@ public struct VersionStorage: Sendable {
     return try otherDirectories(than: own).contains { VersionStore.exists(at: $0) }
   }
 
+  /// Whether there's one store for all volumes, so that no history can come from another one.
+  var isSingle: Bool { if case .directory = choice { true } else { false } }
+
   /// The directories for other volumes: histories may have come from there with their files.
   func otherDirectories(than directory: SystemPath) throws(SystemError) -> [SystemPath] {
     let all: [SystemPath] =

@@ -66,7 +66,8 @@ extension VersionStore {
         return
       } catch let error {
         if error.isRefusalOfLinks { return }
-        if error.isAbsence, try status(of: stored.parent) == nil {
+        // The first version with such a hash; another process may make the directory at the same time.
+        if error.isAbsence, try status(of: path) != nil {
           try ensureDirectory(stored.parent)
           continue
         }

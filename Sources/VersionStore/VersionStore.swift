@@ -46,7 +46,7 @@ package struct VersionStore: Sendable {
     self.files = files
     self.time = time
     let format = Array(Self.format.utf8)
-    if beginning(of: layout.format) == format { return }
+    if (try? beginning(of: layout.format)) == format { return }
     if try status(of: layout.format) == nil { try create() }
     let text = try contents(of: layout.format)
     if text != format {
@@ -81,9 +81,9 @@ extension VersionStore {
     try storing { () throws(SystemError) in try files.statusIfPresent(of: path) }
   }
 
-  /// As many bytes of a file of the store as one call reads; `nil` if it can't be read so, for whatever reason.
-  private func beginning(of path: SystemPath) -> [UInt8]? {
-    try? files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
+  /// As many bytes of a file of the store as one call reads.
+  private func beginning(of path: SystemPath) throws(SystemError) -> [UInt8] {
+    try files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
       var buffer = [UInt8](repeating: 0, count: Self.recordSizeUsual)
       return Array(buffer[..<(try files.read(file, into: &buffer))])
     }
@@ -94,8 +94,12 @@ extension VersionStore {
 
   /// Reads a record; `nil` if there's none.
   func record(at path: SystemPath) throws(VersionStoreError) -> StoreRecord? {
-    // A part of one has another check: so there's no need to look how long it is.
-    if let record = beginning(of: path).flatMap({ StoreRecord($0) }) { return record }
+    do throws(SystemError) {
+      // A part of one has another check: so there's no need to look how long it is.
+      if let record = StoreRecord(try beginning(of: path)) { return record }
+    } catch {
+      if error.isAbsence { return nil }
+    }
     let bytes: [UInt8]
     do throws(SystemError) { bytes = try files.contents(of: path) } catch let error {
       if error.isAbsence { return nil }

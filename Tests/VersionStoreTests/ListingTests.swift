@@ -188,14 +188,14 @@ struct ListingTests {
         ids.append(try store.add(contentsOf: file, to: item, StoreSandbox.attributes).id)
         #expect(try store.newestVersion(of: item)?.id == ids.last)
         #expect(ids == ids.sorted())
-        // One that isn't there any more was newer all the same.
-        if ids.count == 3 {
+        // Nothing but the note says that there was one.
+        if isNoted, ids.count == 3 {
           try store.retire(ids[2], of: item)
           #expect(try store.newestVersion(of: item)?.id == ids[1])
         }
       }
       let store = try sandbox.store()
-      _ = try store.reinstate(ids[2], of: item)
+      if isNoted { _ = try store.reinstate(ids[2], of: item) }
       #expect(try store.newestVersion(of: item)?.id == ids.last)
       #expect(try store.versions(of: item).map(\.id) == ids)
     }

@@ -205,4 +205,28 @@ struct VersionStoreTests {
       #expect(StoreRecord(Array(bytes[..<index])) == nil)
     }
   }
+
+  @Test("Another process may make the directory of the contents at any moment of an addition")
+  func directoryOfContents() async throws {
+    let item = ItemID.drawn()
+    let callCount = try await withStore { sandbox in
+      let file = try sandbox.write("a", "text")
+      return try DyingDoor.callCount { door in
+        _ = try sandbox.store(door).add(contentsOf: file, to: item, StoreSandbox.attributes)
+      }
+    }
+    for number in 1...callCount {
+      try await withStore { sandbox in
+        let file = try sandbox.write("a", "text")
+        let hash = ContentHash(of: Array("text".utf8))
+        let directory = try sandbox.store().layout.contents(of: hash).parent
+        let door = DyingDoor.interrupted(atCall: number) {
+          try? HostFileSystem().makeDirectory(directory, at: .workingDirectory, mode: 0o700)
+        }
+        let store = try sandbox.store(door)
+        let version = try store.add(contentsOf: file, to: item, StoreSandbox.attributes)
+        #expect(try sandbox.files.statusIfPresent(of: store.path(of: version))?.linkCount == 2, "call \(number)")
+      }
+    }
+  }
 }

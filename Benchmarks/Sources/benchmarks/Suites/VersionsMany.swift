@@ -9,6 +9,8 @@ import Synchronization
 final class ManyVersions: Sendable {
   private struct State {
     var isFilled = false
+    /// Versions to restore and to remove: a list right before that would leave the allocator with work.
+    var chosen: [FileVersion] = []
     /// How long the purge took, which is done once.
     var purge: Double?
   }
@@ -48,17 +50,23 @@ final class ManyVersions: Sendable {
     for number in 0..<count { try versions.blocking.addVersion(of: file, contentsOf: sources[number % 4]) }
     if isInMemory { try shell("cp -a '\(memory)' '\(store.path)'") }
     try shell("cp -a '\(store.path)' '\(purgedStore.path)' && sync -f '\(store.path)'")
-    _ = try versions.blocking.versions(of: file)
   }
 
   private func shell(_ line: String) throws { _ = try ShellCommand(program: "sh", line: line).time() }
 
   private func filled() throws -> FileVersions {
     try state.withLock { state in
-      if !state.isFilled { try fill() }
+      if state.isFilled { return }
+      try fill()
       state.isFilled = true
+      state.chosen = try versions(in: store).blocking.versions(of: file)?.shuffled() ?? []
     }
     return versions(in: store)
+  }
+
+  private func another() throws -> FileVersion {
+    guard let version = state.withLock({ $0.chosen.popLast() }) else { throw BenchmarkFailure("no version is left") }
+    return version
   }
 
   private func cell(
@@ -88,11 +96,11 @@ final class ManyVersions: Sendable {
         try time { _ = try versions.versions(of: file) }
       },
       cell("restore", "one restored") { [self] versions in
-        guard let version = try versions.versions(of: file)?.randomElement() else { return 0 }
+        let version = try another()
         return try time { try versions.restore(version, to: file) }
       },
       cell("remove", "one removed") { [self] versions in
-        guard let version = try versions.versions(of: file)?.randomElement() else { return 0 }
+        let version = try another()
         return try time { try versions.remove(version, of: file) }
       },
       cell("purge", "all but ten removed, once") { [self] _ in
