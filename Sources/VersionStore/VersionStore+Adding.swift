@@ -57,8 +57,14 @@ extension VersionStore {
       if isHashedLater { try noteTask(version) }
       // From the commit on there's nothing to complete.
       if taking == .copying { try unlink(step.appending(StoreLayout.step)) }
-      if taking == .linking && isShared {
-        try placeReplacement(step, version)
+      if taking != .copying && isShared {
+        // Nothing is lost as long as the file has its former name as well: so all of it gets to the disk by one wait.
+        try placeShared(step, version)
+        if taking == .moving {
+          try storing { () throws(SystemError) in
+            try settle(version, alsoAt: [layout.directory(of: id, of: item).appending(StoreLayout.step)])
+          }
+        }
       } else {
         try commit(step, version, isOpen: taking != .copying)
       }
@@ -76,6 +82,7 @@ extension VersionStore {
       } else if taking == .moving, try self.status(of: source)?.identity == status.identity {
         // It can't be taken from where it is.
         try? remove(id, of: item)
+        try? unlink(layout.mark(of: id, of: item))
       }
       throw error
     }
@@ -213,9 +220,9 @@ extension VersionStore {
 
   /// The same for a file that still has its former name, without waiting for the disk: see ``settle(_:with:)``.
   ///
-  /// The name `step` needn't be on the disk when the file is replaced, because a version that has a `step` and another name is known to
+  /// The file `step` needn't be on the disk when the file is replaced, because a version that has a `step` and another name is known to
   /// be one that wasn't replaced. If the power fails in between, ``completeMoves(of:)`` removes what's left.
-  private func placeReplacement(_ step: SystemPath, _ version: StoredVersion) throws(VersionStoreError) {
+  private func placeShared(_ step: SystemPath, _ version: StoredVersion) throws(VersionStoreError) {
     let place = layout.directory(of: version.id, of: version.item)
     try ensureDurableDirectory(place.parent)
     try mark(version.id, of: version.item)
@@ -225,10 +232,12 @@ extension VersionStore {
   /// Brings a version to the disk together with the file that takes the place of the kept one only then.
   ///
   /// All waits are one, so that a file system with a journal makes one commit of all of it.
-  private func settle(_ version: StoredVersion, with replacement: [FileDescriptor]) throws(SystemError) {
+  private func settle(
+    _ version: StoredVersion, with replacement: [FileDescriptor] = [], alsoAt paths: [SystemPath] = []
+  ) throws(SystemError) {
     let place = layout.directory(of: version.id, of: version.item)
     try synchronize(
-      parts(of: version, in: place) + [place.parent, layout.marks(of: version.item)], with: replacement)
+      parts(of: version, in: place) + [place.parent, layout.marks(of: version.item)] + paths, with: replacement)
   }
 
   /// Everything that has to be on the disk of the version of a file, with its directory.
@@ -281,7 +290,7 @@ extension VersionStore {
         isSettled = true
       }
       // A file that was written in place, or only looked at.
-      if !isSettled { try settle(version, with: []) }
+      if !isSettled { try settle(version) }
     } catch {
       let isReplaced = try status(of: path)?.identity != identity
       if isReplaced {
