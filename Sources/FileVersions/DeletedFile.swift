@@ -111,7 +111,7 @@ extension VersionKeeper {
               .fileExists, "Another file is at '\(path)'. Move it away, or restore the version to another path.")
           }
         } else {
-          try store.restore(stored, to: path)
+          try store.restore(stored, to: path, over: .nothing)
         }
         try store.revive(file.gone, at: path)
       }

@@ -170,9 +170,11 @@ extension VersionKeeper {
       let stored = isChosen ? chosen : try stored(version, at: path, claimed: copies, in: store, &changes)
       if let stored { others.append((version, stored)) }
     }
+    var target = RestoringTarget.any
     if resolution.overwrites {
-      let kept = try store.add(contentsOf: path, to: item, attributes)
-      changes.append(VersionChange(.gained, FileVersion.ID(item, kept.id)))
+      let (kept, state) = try store.keepState(of: path, for: item, attributes)
+      if let kept { changes.append(VersionChange(.gained, FileVersion.ID(item, kept.id))) }
+      target = self.target(state, at: path, in: store) { changes.append($0) }
     }
     let unneeded = keepsOthers ? [] : others.filter { resolution.has($0.version) }
     let step = ConflictResolution(
@@ -182,8 +184,8 @@ extension VersionKeeper {
     try store.resolve(step, of: item, at: path) {
       switch resolution {
       case .current: break
-      case .version: if let chosen { try store.restore(chosen, to: path) }
-      case .merged(let data): try store.files.replaceContents(of: path, with: Array(data))
+      case .version: if let chosen { try store.restore(chosen, to: path, over: target) }
+      case .merged(let data): try store.replaceContents(of: path, with: Array(data), over: target)
       case .all: for other in others { try restoreBeside(path, other.stored, store) }
       }
     }
@@ -213,8 +215,7 @@ extension VersionKeeper {
     for number in 1... {
       let suffix = number == 1 ? "" : " \(number)"
       let target = path.parent.appending(SystemPath(bytes: stem + Array(" (\(conflict)\(suffix))".utf8) + type))
-      if try store.files.statusIfPresent(of: target) != nil { continue }
-      return try store.restore(stored, to: target)
+      if try store.restoreIfFree(stored, to: target) { return }
     }
   }
 }

@@ -115,9 +115,9 @@ extension VersionKeeper {
   func replaceContents(
     _ access: borrowing FileAccess, _ contents: [UInt8], _ options: FileCoordinator.SavingOptions
   ) throws {
-    try keep(access) { path, settle in
+    try keep(access) { path, target, settle in
       try HostFileSystem().replaceContents(
-        of: path, with: contents, permission: options.contains(.replacesReadOnly) ? .ignored : .required,
+        of: path, with: contents, permission: options.contains(.replacesReadOnly) ? .ignored : .required, over: target,
         settling: settle)
     }
   }

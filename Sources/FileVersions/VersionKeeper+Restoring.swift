@@ -39,10 +39,12 @@ extension VersionKeeper {
 
   /// Puts the contents of a version in the place of a file, which gets another name if it's to have another extension.
   ///
-  /// The overwritten contents become a version first.
+  /// The overwritten contents become a version first, also those that a program that doesn't wait puts there in the last instant.
   func restore(
     _ version: StoredVersion, inPlaceOf old: SystemPath, to path: SystemPath, _ announce: (VersionChange) -> Void
   ) throws {
+    var changes: [VersionChange] = []
+    defer { for change in changes { announce(change) } }
     // A task that's cancelled from here on would leave half of it.
     let keeper = cancellable(by: nil)
     try checkKind(of: old, for: version)
@@ -54,9 +56,11 @@ extension VersionKeeper {
         try keeper.withStore(at: [old, path]) { store in try store.noteMove(from: old, to: path) }
       }
     }
-    if let kept = try keeper.keepIfPresent(at: path) { announce(VersionChange(.gained, kept)) }
+    let (kept, state) = try keeper.keepState(of: path)
+    if let kept { changes.append(VersionChange(.gained, kept)) }
     try keeper.withStore(at: [path]) { store in
-      try storeOfVersion(version, insteadOf: store).restore(version, to: path)
+      try storeOfVersion(version, insteadOf: store).restore(
+        version, to: path, over: target(state, at: path, in: store) { changes.append($0) })
     }
   }
 

@@ -174,6 +174,29 @@ extension VersionKeeper {
     }
   }
 
+  /// The same for what's about to be replaced.
+  ///
+  /// - Returns: The version, if something is there, and what to pass to ``target(_:at:in:_:)``.
+  func keepState(of path: SystemPath) throws -> (id: FileVersion.ID?, state: KeptState) {
+    if try HostFileSystem().statusIfPresent(of: path) == nil { return (nil, .nothing) }
+    return try withItem(at: path) { store, item in
+      let (version, state) = try store.keepState(of: path, for: item, attributes)
+      return (version.map { FileVersion.ID(item, $0.id) }, state)
+    }
+  }
+
+  /// The place of what was kept: what another program has put there since becomes a version, too.
+  func target(
+    _ state: KeptState, at path: SystemPath, in store: VersionStore, _ announce: @escaping (VersionChange) -> Void
+  ) -> RestoringTarget {
+    let attributes = attributes
+    return .kept(state) { (displaced) throws(VersionStoreError) in
+      guard let item = try store.item(at: path, creating: true) else { throw .nothingThere(path) }
+      let version = try store.add(contentsOf: displaced, to: item, named: path.lastComponent, attributes)
+      announce(VersionChange(.gained, FileVersion.ID(item, version.id)))
+    }
+  }
+
   /// Adds to the history of what is at a path, which begins if there's none.
   private func withItem<Result>(
     at path: SystemPath, _ body: (VersionStore, ItemID) throws -> Result
@@ -187,18 +210,24 @@ extension VersionKeeper {
 
   /// Keeps the contents of a file while it's replaced, if it's there; at each moment the file or the store has them.
   ///
-  /// Right before `replace` puts another file in its place, it calls its second argument with that: the file is on the disk then, together
-  /// with the version.
+  /// Right before `replace` puts another file in its place, it calls its third argument with that: the file is on the disk then, together
+  /// with the version. Its second argument keeps what a program that doesn't wait has written until then.
   func keep(
     _ access: borrowing FileAccess,
-    while replace: (SystemPath, _ settle: @escaping (FileDescriptor) throws(SystemError) -> Void) throws -> Void
+    while replace: (SystemPath, SaveTarget, _ settle: @escaping (FileDescriptor) throws(SystemError) -> Void) throws ->
+      Void
   ) throws {
     let path = access.canonicalPath
-    guard try status(of: path)?.kind == .regular else { return try replace(path, HostFileSystem().synchronize) }
+    guard try status(of: path)?.kind == .regular else { return try replace(path, .any, HostFileSystem().synchronize) }
+    var kept: [StoredVersion] = []
     let version = try withItem(at: path) { store, item in
-      try store.keep(path, of: item, attributes) { settle in try replace(path, settle) }
+      try store.keep(
+        path, of: item, attributes, noteOther: { kept.append($0) },
+        whileReplacing: { target, settle in try replace(path, target, settle) })
     }
-    access.didChangeVersion(.gained, version: FileVersion.ID(version.item, version.id).description)
+    for version in [version] + kept {
+      access.didChangeVersion(.gained, version: FileVersion.ID(version.item, version.id).description)
+    }
   }
 
   func remove(_ versions: [FileVersion], _ access: borrowing FileAccess, _ claimed: Set<SystemPath> = []) throws {

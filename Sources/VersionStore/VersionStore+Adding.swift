@@ -270,29 +270,40 @@ extension VersionStore {
   ///   - path: The file, as a canonical path.
   ///   - item: The item.
   ///   - attributes: The known properties of the version.
-  ///   - replace: Puts another file in its place, if it returns. Right before that it calls its argument with the complete new file, which
-  ///     is then on the disk, together with the version.
+  ///   - noteOther: Called with another version, if a program that doesn't wait has written the file in the last instant: it has these
+  ///     contents.
+  ///   - replace: Puts another file in its place, if it returns, and only over what its first argument allows. Right before that it calls
+  ///     its second argument with the complete new file, which is then on the disk, together with the version.
   /// - Returns: The version.
   /// - Throws: The error thrown by `replace`: no version was added then, unless the file was replaced all the same. Or the error of a
   ///   system call.
   /// - Complexity: O(bytes) of a small file, to hash them; O(1) for a large one.
   package func keep(
     _ path: SystemPath, of item: ItemID, _ attributes: VersionAttributes,
-    whileReplacing replace: (_ settle: @escaping (FileDescriptor) throws(SystemError) -> Void) throws -> Void
+    noteOther: @escaping (StoredVersion) -> Void = { _ in },
+    whileReplacing replace: (
+      _ target: SaveTarget, _ settle: @escaping (FileDescriptor) throws(SystemError) -> Void
+    ) throws -> Void
   ) throws -> StoredVersion {
     guard let former = try status(of: path) else { throw VersionStoreError.nothingThere(path) }
     let identity = former.identity
     let version = try add(contentsOf: path, former, to: item, attributes, taking: .linking)
     var isSettled = false
+    let refusal = Refusal()
+    let target = saveTarget(
+      KeptState(status: former, version: version),
+      orElse: { (other) throws(VersionStoreError) in
+        noteOther(try add(contentsOf: other, to: item, named: path.lastComponent, attributes))
+      }, refusal)
     do {
-      try replace { (file) throws(SystemError) in
+      try replace(target) { (file) throws(SystemError) in
         try settle(version, with: [file])
         isSettled = true
       }
       // A file that was written in place, or only looked at.
       if !isSettled { try settle(version) }
     } catch {
-      let isReplaced = try status(of: path)?.identity != identity
+      let isReplaced = try self.status(of: path)?.identity != identity
       if isReplaced {
         try completeReplacement(of: version, from: path, identity)
         if version.hash == nil { hashingIsDue?() }
@@ -300,6 +311,7 @@ extension VersionStore {
         try remove(version.id, of: item)
         try? unlink(layout.mark(of: version.id, of: item))
       }
+      if let refusal = refusal.error { throw refusal }
       throw error
     }
     try completeReplacement(of: version, from: path, identity)

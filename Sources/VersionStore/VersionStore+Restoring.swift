@@ -4,32 +4,38 @@ package import SystemInterface
 extension VersionStore {
   /// Puts the contents of a version at a path: all of them or none.
   ///
-  /// A file that's there keeps its permissions, owner and attributes. Its contents are lost, if they weren't kept before.
+  /// A file that's there keeps its permissions, owner and attributes. Its contents are lost, if they weren't kept before and `target` doesn't
+  /// keep them.
   ///
   /// - Parameters:
   ///   - version: The version.
   ///   - path: A canonical path; something else than the version's kind may be there.
+  ///   - target: The items whose place it may take.
   /// - Throws: ``VersionStoreError/damaged(_:)`` if the contents aren't those that were kept, ``VersionStoreError/versionIsGone(_:)``, or
   ///   the error of a system call. The item at the path is as it was then.
   /// - Complexity: O(bytes), to see that they are those that were kept.
-  package func restore(_ version: StoredVersion, to path: SystemPath) throws(VersionStoreError) {
+  package func restore(
+    _ version: StoredVersion, to path: SystemPath, over target: RestoringTarget = .any
+  ) throws(VersionStoreError) {
     guard try versionIfPresent(version.id, of: version.item) != nil else { throw .versionIsGone(version.id) }
     try verify(version)
-    if version.isPackage { return try restorePackage(version, to: path) }
+    if version.isPackage { return try restorePackage(version, to: path, over: target) }
     let source = self.path(of: version)
-    try storing { () throws(SystemError) in
-      guard try files.statusIfPresent(of: path)?.kind == .directory else {
-        return try files.replaceContents(of: path, withContentsOf: source, mode: version.mode)
+    if try status(of: path)?.kind != .directory {
+      return try overwriting(target) { (target) throws(SystemError) in
+        try files.replaceContents(of: path, withContentsOf: source, mode: version.mode, over: target)
       }
-      // The package that's there makes room in the last step.
-      let temporary = restoringPath(of: version.id, for: path)
-      do throws(SystemError) {
+    }
+    // The package that's there makes room in the last step.
+    let temporary = restoringPath(of: version.id, for: path)
+    do throws(VersionStoreError) {
+      try storing { () throws(SystemError) in
         try files.replaceContents(of: temporary, withContentsOf: source, mode: version.mode)
-        try files.moveItem(from: temporary, to: path, replacing: true)
-      } catch {
-        try? files.removeItem(at: temporary)
-        throw error
       }
+      try place(temporary, at: path, over: target)
+    } catch {
+      try? storing { () throws(SystemError) in try files.removeItem(at: temporary) }
+      throw error
     }
   }
 
@@ -41,13 +47,15 @@ extension VersionStore {
     return target == own ? step(String(name.dropFirst())) : path.parent.appending(name)
   }
 
-  private func restorePackage(_ version: StoredVersion, to path: SystemPath) throws(VersionStoreError) {
+  private func restorePackage(
+    _ version: StoredVersion, to path: SystemPath, over target: RestoringTarget
+  ) throws(VersionStoreError) {
     let temporary = restoringPath(of: version.id, for: path)
     let source = self.path(of: version)
     do throws(VersionStoreError) {
       try storing { () throws(SystemError) in try files.copyItem(from: source, to: temporary, replacing: false) }
       for member in try members(of: version).reversed() { try open(member, below: temporary) }
-      try storing { () throws(SystemError) in try files.moveItem(from: temporary, to: path, replacing: true) }
+      try place(temporary, at: path, over: target)
     } catch {
       try? storing { () throws(SystemError) in try files.removeItem(at: temporary) }
       throw error

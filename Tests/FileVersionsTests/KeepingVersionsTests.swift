@@ -58,7 +58,7 @@ struct KeepingVersionsTests {
       struct Stop: Error {}
       await #expect(throws: (any Error).self) {
         try await fixture.versions.perform { _ in
-          try keeper.coordinator.blocking.write(file) { access in try keeper.keep(access) { _, _ in throw Stop() } }
+          try keeper.coordinator.blocking.write(file) { access in try keeper.keep(access) { _, _, _ in throw Stop() } }
         }
       }
       #expect(try fixture.text(file) == "old")
@@ -66,7 +66,7 @@ struct KeepingVersionsTests {
       // A program that wrote to the file in place instead doesn't write to the version.
       try await fixture.versions.perform { _ in
         try keeper.coordinator.blocking.write(file) { access in
-          try keeper.keep(access) { path, _ in
+          try keeper.keep(access) { path, _, _ in
             let handle = try FileHandle(forWritingTo: URL(filePath: path.description))
             try handle.seekToEnd()
             try handle.close()

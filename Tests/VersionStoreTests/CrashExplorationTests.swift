@@ -53,8 +53,8 @@ struct CrashExplorationTests {
         _ = try store.add(contentsOf: sandbox.path("p"), to: item, StoreSandbox.attributes, taking: .moving)
       case .replace, .replaceEqual:
         let path = sandbox.path("a")
-        _ = try store.keep(path, of: item, StoreSandbox.attributes) { settle in
-          try door.replaceContents(of: path, with: Array("newer".utf8), settling: settle)
+        _ = try store.keep(path, of: item, StoreSandbox.attributes) { target, settle in
+          try door.replaceContents(of: path, with: Array("newer".utf8), over: target, settling: settle)
         }
       case .remove: try store.remove(#require(store.versions(of: item).first).id, of: item)
       case .removeShared: try store.remove(#require(store.versions(of: item).last).id, of: item)

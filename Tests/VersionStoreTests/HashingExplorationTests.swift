@@ -26,8 +26,8 @@ struct HashingExplorationTests {
       case .add: _ = try store.add(contentsOf: sandbox.path("a"), to: item, StoreSandbox.attributes)
       case .move: _ = try store.add(contentsOf: sandbox.path("a"), to: item, StoreSandbox.attributes, taking: .moving)
       case .replace:
-        _ = try store.keep(sandbox.path("a"), of: item, StoreSandbox.attributes) { settle in
-          try door.replaceContents(of: sandbox.path("a"), with: Array("newer".utf8), settling: settle)
+        _ = try store.keep(sandbox.path("a"), of: item, StoreSandbox.attributes) { target, settle in
+          try door.replaceContents(of: sandbox.path("a"), with: Array("newer".utf8), over: target, settling: settle)
         }
       case .adopt:
         let second = try VersionStore(

@@ -207,8 +207,8 @@ struct ListingTests {
       let door = DyingDoor.hurried()
       let store = try sandbox.store(door)
       #expect(try store.completeMoves(of: item) == 0)
-      _ = try store.keep(sandbox.path("a"), of: item, StoreSandbox.attributes) { settle in
-        try door.replaceContents(of: sandbox.path("a"), with: [1], settling: settle)
+      _ = try store.keep(sandbox.path("a"), of: item, StoreSandbox.attributes) { target, settle in
+        try door.replaceContents(of: sandbox.path("a"), with: [1], over: target, settling: settle)
       }
       let directory = store.layout.directory(of: item)
       #expect(!door.log.contains { $0.call == .readDirectory && $0.openedPath == directory })

@@ -30,8 +30,8 @@ struct PowerLossTests {
       _ = try sandbox.store().add(contentsOf: file, to: item, StoreSandbox.attributes)
       let door = DyingDoor.hurried()
       let store = try sandbox.store(door)
-      let version = try store.keep(file, of: item, StoreSandbox.attributes) { settle in
-        try door.replaceContents(of: file, with: Array("newer".utf8), settling: settle)
+      let version = try store.keep(file, of: item, StoreSandbox.attributes) { target, settle in
+        try door.replaceContents(of: file, with: Array("newer".utf8), over: target, settling: settle)
       }
       let log = door.log
       let replacement = try #require(log.lastIndex { $0.call == .rename && $0.paths.last == file.lastComponent })
@@ -67,7 +67,7 @@ struct PowerLossTests {
       let contents = try sandbox.tree("store/contents").count { $0.contains("/") }
       #expect(contents == (lost == .step ? 1 : 0))
       // And it can be kept again.
-      _ = try store.keep(file, of: item, StoreSandbox.attributes) { _ in try sandbox.write("a", "newer") }
+      _ = try store.keep(file, of: item, StoreSandbox.attributes) { _, _ in try sandbox.write("a", "newer") }
       #expect(try store.versions(of: item).count == (lost == .step ? 2 : 1))
     }
   }

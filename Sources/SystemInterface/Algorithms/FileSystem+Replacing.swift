@@ -21,15 +21,16 @@ extension FileSystem {
   ///   - path: The file, as a canonical path.
   ///   - contents: Its new contents.
   ///   - permission: Whether the permissions of the old file have to allow it.
+  ///   - target: The files whose place it may take.
   /// - Throws: EISDIR for a directory, EINVAL for a symbolic link or another special file, EACCES for a file that this
   ///   process may not write to, or the error of the call that failed. The old file is untouched then and no temporary is left, with one exception: when the last call,
   ///   fsync(2) on the directory, fails, the new contents are in place but may be lost with the power.
   /// - Complexity: O(*n*) in the number of bytes; about sixteen system calls, two of which wait for the disk.
   /// - Note: rename(2), fsync(2), open(2) on `O_TMPFILE`.
   package func replaceContents(
-    of path: SystemPath, with contents: [UInt8], permission: WritePermission = .required
+    of path: SystemPath, with contents: [UInt8], permission: WritePermission = .required, over target: SaveTarget = .any
   ) throws(SystemError) {
-    try replaceContents(of: path, with: contents, permission: permission, settling: synchronize)
+    try replaceContents(of: path, with: contents, permission: permission, over: target, settling: synchronize)
   }
 
   /// Saves a file safely, like ``replaceContents(of:with:permission:)``, together with something else.
@@ -38,14 +39,18 @@ extension FileSystem {
   ///   - path: The file, as a canonical path.
   ///   - contents: Its new contents.
   ///   - permission: Whether the permissions of the old file have to allow it.
+  ///   - target: The files whose place it may take.
   ///   - settle: Brings the complete new file to the disk, right before it takes the place of the old one, and whatever else has to be
   ///     there by then.
   /// - Throws: As above, or the error of `settle`.
   package func replaceContents(
     of path: SystemPath, with contents: [UInt8], permission: WritePermission = .required,
+    over target: SaveTarget = .any,
     settling settle: (FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
-    try replace(path, permission, settling: settle) { (file) throws(SystemError) in try writeAll(contents, to: file) }
+    try replace(path, permission, .over(target), settling: settle) { (file) throws(SystemError) in
+      try writeAll(contents, to: file)
+    }
   }
 
   /// Saves a file safely, like ``replaceContents(of:with:permission:)``, with the contents of another one.
@@ -57,14 +62,16 @@ extension FileSystem {
   ///   - source: A regular file that nobody changes meanwhile.
   ///   - mode: The permissions of a file that isn't there yet; `0o666` less the umask unless stated.
   ///   - permission: Whether the permissions of the old file have to allow it.
+  ///   - target: The files whose place it may take.
   /// - Throws: As above, and errors of reading `source`.
   package func replaceContents(
-    of path: SystemPath, withContentsOf source: SystemPath, mode: UInt32? = nil, permission: WritePermission = .required
+    of path: SystemPath, withContentsOf source: SystemPath, mode: UInt32? = nil,
+    permission: WritePermission = .required, over target: SaveTarget = .any
   ) throws(SystemError) {
     let isNew = try statusIfPresent(of: path) == nil
     try withDescriptor(source.parent, flags: .directory) { (directory) throws(SystemError) in
       let item = DirectoryItem(name: source.lastComponent, directory: directory, place: source.parent)
-      try replace(path, permission, settling: synchronize) { (file) throws(SystemError) in
+      try replace(path, permission, .over(target), settling: synchronize) { (file) throws(SystemError) in
         try copyContents(of: item, to: file)
         if let mode, isNew { try setMode(of: file, to: mode) }
       }
@@ -81,7 +88,8 @@ extension FileSystem {
   package func replaceContents(
     of name: SystemPath, at directory: FileDescriptor, with contents: [UInt8]
   ) throws(SystemError) {
-    try replace(name, at: directory, .required, settling: synchronize) { (file) throws(SystemError) in
+    try replace(name, at: directory, in: SystemPath(""), .required, .over(.any), settling: synchronize) {
+      (file) throws(SystemError) in
       try writeAll(contents, to: file)
     }
     try synchronizeAfterCommit(directory)
@@ -128,7 +136,7 @@ extension FileSystem {
     noting note: (_ count: Int64) throws(SystemError) -> Void = { _ throws(SystemError) in }
   ) throws(SystemError) {
     let expectation = Expectation(status: status) { meet(path.parent.appending($0)) }
-    try replace(path, .required, expecting: expectation, settling: synchronize) { (file) throws(SystemError) in
+    try replace(path, .required, .expecting(expectation), settling: synchronize) { (file) throws(SystemError) in
       try note(0)
       var rest = contents[...]
       while !rest.isEmpty {
@@ -143,32 +151,37 @@ extension FileSystem {
   private static var noteInterval: Int { 1 << 20 }
 
   private func replace(
-    _ path: SystemPath, _ permission: WritePermission, expecting expected: Expectation? = nil,
+    _ path: SystemPath, _ permission: WritePermission, _ commitment: Commitment,
     settling settle: (FileDescriptor) throws(SystemError) -> Void,
     fill: (FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
     try locatingErrors(at: path) { () throws(SystemError) in
       try withDescriptor(path.parent, flags: .directory) { (directory) throws(SystemError) in
         let name = try path.itemName()
-        try replace(name, at: directory, permission, expecting: expected, settling: settle, fill: fill)
+        try replace(
+          name, at: directory, in: path.parent, permission, commitment, settling: settle, fill: fill)
         try synchronizeAfterCommit(directory)
       }
     }
   }
 
   private func replace(
-    _ name: SystemPath, at directory: FileDescriptor, _ permission: WritePermission,
-    expecting expected: Expectation? = nil, settling settle: (FileDescriptor) throws(SystemError) -> Void,
+    _ name: SystemPath, at directory: FileDescriptor, in parent: SystemPath, _ permission: WritePermission,
+    _ commitment: Commitment, settling settle: (FileDescriptor) throws(SystemError) -> Void,
     fill: (FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
     let old = try replaceableStatus(of: name, at: directory)
-    if let expected { try require(old, toBe: expected.status, name) }
+    switch commitment {
+    case .expecting(let expected): try require(old, toBe: expected.status, name)
+    case .over(.nothing) where old != nil: throw SystemError(call: "replaceContents", paths: [name], errno: EEXIST)
+    case .over: break
+    }
     if old != nil && permission == .required { try refuseReadOnlyFile(name, at: directory) }
     do {
-      try save(as: name, at: directory, like: old, expecting: expected, unnamed: true, fill: fill, settle: settle)
+      try save(as: name, at: directory, in: parent, like: old, commitment, unnamed: true, fill: fill, settle: settle)
     } catch let error where error.call == SystemCall.link.rawValue && error.errno == ENOENT {
       // Without /proc an unnamed file can't get a name.
-      try save(as: name, at: directory, like: old, expecting: expected, unnamed: false, fill: fill, settle: settle)
+      try save(as: name, at: directory, in: parent, like: old, commitment, unnamed: false, fill: fill, settle: settle)
     }
   }
 
@@ -202,8 +215,8 @@ extension FileSystem {
   }
 
   private func save(
-    as name: SystemPath, at directory: FileDescriptor, like old: FileStatus?, expecting expected: Expectation?,
-    unnamed: Bool, fill: (FileDescriptor) throws(SystemError) -> Void,
+    as name: SystemPath, at directory: FileDescriptor, in parent: SystemPath, like old: FileStatus?,
+    _ commitment: Commitment, unnamed: Bool, fill: (FileDescriptor) throws(SystemError) -> Void,
     settle: (FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
     // 0o600 until the old file's own mode is set: a user who couldn't read the old contents may not read the new ones.
@@ -215,10 +228,11 @@ extension FileSystem {
       try settle(file.descriptor)
       try nameTemporaryFile(&file, for: name, in: directory)
       if let temporary = file.name {
-        if let expected {
+        let draft = DirectoryItem(name: temporary, directory: directory, place: parent)
+        let place = DirectoryItem(name: name, directory: directory, place: parent)
+        switch commitment {
+        case .expecting(let expected):
           expected.meet(temporary)
-          let draft = DirectoryItem(name: temporary, directory: directory, place: SystemPath(""))
-          let place = DirectoryItem(name: name, directory: directory, place: SystemPath(""))
           if let status = expected.status {
             try exchange(draft, with: place) { (item) throws(SystemError) in
               try require(statusIfPresent(of: item.name, at: item.directory), toBe: status, name)
@@ -228,8 +242,7 @@ extension FileSystem {
           } else {
             try placeWhereNothingIs(draft, as: place)
           }
-        } else {
-          try rename(temporary, at: directory, to: name, at: directory, .replacing)
+        case .over(let target): try take(place, by: draft, target)
         }
       }
     } catch {
@@ -282,6 +295,12 @@ extension FileSystem {
       throw error
     }
   }
+}
+
+/// How a new file gets its place.
+private enum Commitment {
+  case over(SaveTarget)
+  case expecting(Expectation)
 }
 
 /// The file that a save may replace, and the function that sees the new file before the replacement.

@@ -1,0 +1,162 @@
+internal import ContentHashing
+package import SystemInterface
+
+// Contents take the place of a file that other programs may write at any time, without waiting: what they have written in the last
+// instant is kept, too.
+
+/// The items whose place a version may take.
+package enum RestoringTarget {
+  /// Whatever is there, which is lost unless it was kept before.
+  case any
+  /// None: EEXIST if something is there.
+  case nothing
+  /// What's there, which was kept before. If it's something else by then, that's handed over, where it's then, before it's gone.
+  case kept(KeptState, orElse: (SystemPath) throws(VersionStoreError) -> Void)
+}
+
+/// What a file or package was when it was kept.
+package struct KeptState: Sendable {
+  /// Its status before it was read; `nil` if there was none.
+  let status: FileStatus?
+  /// The version that has its contents; `nil` if there was none.
+  let version: StoredVersion?
+
+  /// That of a path where nothing was.
+  package static let nothing = KeptState(status: nil, version: nil)
+}
+
+extension VersionStore {
+  /// Keeps what's at a path, if anything is, and remembers what that was.
+  ///
+  /// - Parameters:
+  ///   - path: A canonical path.
+  ///   - item: The item.
+  ///   - attributes: The attributes that the version gets.
+  /// - Returns: What the version and the file are.
+  /// - Throws: The error of a system call; no version was added then.
+  /// - Complexity: O(bytes).
+  package func keepState(
+    of path: SystemPath, for item: ItemID, _ attributes: VersionAttributes
+  ) throws(VersionStoreError) -> (version: StoredVersion?, state: KeptState) {
+    guard let status = try status(of: path) else { return (nil, .nothing) }
+    let version = try add(contentsOf: path, to: item, attributes)
+    return (version, KeptState(status: status, version: version))
+  }
+
+  /// Puts the contents of a version at a path where nothing is.
+  ///
+  /// - Parameters:
+  ///   - version: The version.
+  ///   - path: A canonical path.
+  /// - Returns: Whether they're there; `false` if something else is.
+  /// - Throws: As ``restore(_:to:over:)`` does.
+  package func restoreIfFree(_ version: StoredVersion, to path: SystemPath) throws(VersionStoreError) -> Bool {
+    if try status(of: path) != nil { return false }
+    do throws(VersionStoreError) {
+      try restore(version, to: path, over: .nothing)
+    } catch {
+      if case .system(let error) = error, error.number == .fileExists { return false }
+      throw error
+    }
+    return true
+  }
+
+  /// Gives a file new contents: all of them or none.
+  ///
+  /// - Parameters:
+  ///   - path: The file, as a canonical path.
+  ///   - contents: The new contents.
+  ///   - target: The files whose place they may take.
+  /// - Throws: The error of a system call, or of the function of `target`; the file is as it was then.
+  package func replaceContents(
+    of path: SystemPath, with contents: [UInt8], over target: RestoringTarget
+  ) throws(VersionStoreError) {
+    try overwriting(target) { (target) throws(SystemError) in
+      try files.replaceContents(of: path, with: contents, over: target)
+    }
+  }
+
+  /// Runs a save whose errors may be those of the function that is handed what the save takes the place of.
+  func overwriting(
+    _ target: RestoringTarget, _ save: (SaveTarget) throws(SystemError) -> Void
+  ) throws(VersionStoreError) {
+    let refusal = Refusal()
+    do throws(SystemError) {
+      switch target {
+      case .any: try save(.any)
+      case .nothing: try save(.nothing)
+      case .kept(let state, let handOver): try save(saveTarget(state, orElse: handOver, refusal))
+      }
+    } catch {
+      throw refusal.error ?? .system(error)
+    }
+  }
+
+  /// A target of a save that hands over what isn't what was kept.
+  func saveTarget(
+    _ state: KeptState, orElse handOver: @escaping (SystemPath) throws(VersionStoreError) -> Void, _ refusal: Refusal
+  ) -> SaveTarget {
+    .inspected { (path, there) throws(SystemError) in
+      do throws(VersionStoreError) {
+        if try !isKept(path, there, state) { try handOver(path) }
+      } catch {
+        throw refusal.passing(error, at: path)
+      }
+    }
+  }
+
+  /// Moves a complete item to its place; the one that's there is removed, after it was kept.
+  func place(
+    _ draft: SystemPath, at path: SystemPath, over target: RestoringTarget
+  ) throws(VersionStoreError) {
+    guard case .kept(let state, let handOver) = target, try status(of: path) != nil else {
+      var replaces = true
+      if case .nothing = target { replaces = false }
+      return try storing { () throws(SystemError) in try files.moveItem(from: draft, to: path, replacing: replaces) }
+    }
+    let refusal = Refusal()
+    do throws(SystemError) {
+      try files.exchangeItem(at: draft, with: path) { (item) throws(SystemError) in
+        let path = item.place.appending(item.name)
+        do throws(VersionStoreError) {
+          guard let there = try status(of: path) else { return }
+          if try !isKept(path, there, state) { try handOver(path) }
+        } catch {
+          throw refusal.passing(error, at: path)
+        }
+      }
+      // Gone already where names can't be exchanged.
+      if try files.statusIfPresent(of: draft) != nil { try files.removeItem(at: draft) }
+    } catch {
+      throw refusal.error ?? .system(error)
+    }
+  }
+
+  /// Whether an item is what was kept, wherever it's now.
+  ///
+  /// A file that was written within one tick of the file system's clock has the same status, so that a copy which was read quickly is
+  /// compared. A file that was kept by another name of its own has the version's contents in any case.
+  private func isKept(
+    _ path: SystemPath, _ there: FileStatus, _ state: KeptState
+  ) throws(VersionStoreError) -> Bool {
+    guard let version = state.version, let status = state.status, status.kind == there.kind else { return false }
+    if there.kind == .regular {
+      if !there.hasContents(of: status) { return false }
+      guard let hash = version.hash, there.linkCount == 1 else { return true }
+      return try self.hash(of: path) == hash
+    }
+    return try contents(ofItemAt: path)?.hash == version.hash
+  }
+}
+
+/// An error of the store that passes through a save, which undoes what it has done.
+final class Refusal {
+  private(set) var error: VersionStoreError?
+
+  /// Stands for the error meanwhile: EBUSY(3), after which no save tries another way.
+  func passing(_ error: VersionStoreError, at path: SystemPath) -> SystemError {
+    self.error = error
+    if case .system(let error) = error, !error.isAbsence { return error }
+    return SystemError(call: "replaceContents", paths: [path], errno: 16)
+  }
+}
