@@ -96,6 +96,12 @@ extension FileVersionError {
         .damagedVersion,
         "'\(path)' differs from the version that was kept: some byte of it has changed. It was left as it is; remove the version, or restore the "
           + "file from a backup.")
+    case .misplaced(let path):
+      self.init(
+        .damagedVersion,
+        "'\(path)' isn't a directory of the user to whom the store around it belongs: another program has put it there, so nothing is "
+          + "read from the store, and nothing kept in it. Move it away, and put the store's own directory back if there's one."
+      )
     case .versionIsGone(let id):
       self.init(.versionIsGone, "The version \(id) was removed. List the versions again.")
     case .nothingThere(let path):

@@ -72,6 +72,7 @@ final class VersionKeeper: Sendable {
         BackgroundHasher.shared.begin(BackgroundHasher.Store(root: root, domain: domain, time: time))
       }, time: time)
     if !Self.recovered.withLock({ $0.contains(store.root) }) {
+      try store.checkDirectories()
       let steps = FileAccessIntent.writing(Self.url(of: store.root.appending("steps")), options: .forMerging)
       try Self.blocking(coordinator, [steps]) {
         if try store.recover(isAlive: Self.isAlive) > 0 { try store.sweepContents() }

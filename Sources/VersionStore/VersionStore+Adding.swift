@@ -84,6 +84,11 @@ extension VersionStore {
         try? remove(id, of: item)
         try? unlink(layout.mark(of: id, of: item))
       }
+      // The caller knows the package, and not the step.
+      let draft = step.appending(StoreLayout.contentsName).appending(name ?? source.lastComponent)
+      if case .notAFile(let path) = error, path.isInside(draft) {
+        throw .notAFile(SystemPath(bytes: source.bytes + path.bytes.dropFirst(draft.bytes.count)))
+      }
       throw error
     }
   }

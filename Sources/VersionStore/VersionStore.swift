@@ -70,6 +70,23 @@ package struct VersionStore: Sendable {
   }
 }
 
+extension VersionStore {
+  /// Refuses a store into which others have put something, when its directory was open to them, or that's damaged.
+  ///
+  /// Its directories have to be what ``StoreLayout`` says, and to belong to whom the store belongs: otherwise others could read, replace
+  /// and remove versions, and a process that clears up would do it in some other directory.
+  ///
+  /// - Throws: ``VersionStoreError/misplaced(_:)``, or the error of a system call.
+  /// - Complexity: O(1), six system calls.
+  package func checkDirectories() throws(VersionStoreError) {
+    guard let owner = try status(of: root)?.owner else { return }
+    for path in [layout.contents, layout.items, layout.places, layout.removed, layout.steps] {
+      guard let status = try status(of: path) else { continue }
+      if status.kind != .directory || status.owner != owner { throw .misplaced(path) }
+    }
+  }
+}
+
 // MARK: - Files of the store
 
 extension VersionStore {

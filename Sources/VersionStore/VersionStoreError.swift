@@ -12,6 +12,8 @@ package enum VersionStoreError: Error, Hashable, Sendable {
   case notAStore(SystemPath)
   /// A file of the store isn't what it was: a byte has changed. It's neither handed out nor removed.
   case damaged(SystemPath)
+  /// A directory of the store is something else, or another user's than the store.
+  case misplaced(SystemPath)
   /// There's no such version any more.
   case versionIsGone(VersionID)
   /// Nothing is at the path that is to become a version.

@@ -344,6 +344,12 @@ struct VersionCommandTests {
     let failed = try bench.run("resolve", file, "--copies", "--merge", "exit 3")
     #expect(failed.status == 3 && failed.errors.contains("is as it was"))
     #expect(bench.text("notes.txt") == "one\ntwo\nmine\n")
+    // An empty variable of a script isn't a merge.
+    for empty in ["", " \n"] {
+      let none = try bench.run("resolve", file, "--copies", "--merge", empty)
+      #expect(none.status == 64 && none.errors.contains("--merge"), "\(none.errors)")
+    }
+    #expect(try bench.run("conflicts", "--copies", bench.root).status == 1)
     let merge = "cat {other} > {current}; tail -n 1 {base} >> {current}"
     #expect(try output("resolve", file, "--copies", "--merge", merge) == "")
     #expect(bench.text("notes.txt")?.hasPrefix("theirs\none\ntwo\n") == true)

@@ -32,6 +32,8 @@ struct ConflictCopyNameTests {
     .init("Makefile.sync-conflict-20260102-030405-AB23456", .syncthing, "Makefile", moment, "AB23456"),
     .init(".sync-conflict-20260102-030405-ABCDEFG.bashrc", .syncthing, ".bashrc", moment, "ABCDEFG"),
     .init("a.tar.sync-conflict-20260102-030405-ABCDEFG.gz", .syncthing, "a.tar.gz", moment, "ABCDEFG"),
+    .init("a.sync-conflict-20260102-030405-ABCDEFG.", .syncthing, "a.", moment, "ABCDEFG"),
+    .init("a (conflicted copy 2026-01-02 030405).", .nextcloud, "a.", moment),
     .init("a (conflicted copy 2026-01-02 030405).txt", .nextcloud, "a.txt", moment),
     .init("a (conflicted copy Jane Doe 2026-01-02 030405).txt", .nextcloud, "a.txt", moment, "Jane Doe"),
     .init(".hidden (conflicted copy 2026-01-02 030405)", .nextcloud, ".hidden", moment),
@@ -82,7 +84,7 @@ struct ConflictCopyNameTests {
     "a (SFConflict jane@example.org).txt", "a (SFConflict jane@example.org 2026-01-02).txt",
     "a.txt(SFConflict jane@example.org 2026-01-02-03-04-05)", "a.txt.conflict", "a.txt.conflict0", "a.txt.conflict01",
     "a.txtconflict1", "a.conflict1.b.tar.gz", ".conflict1", "a.txt.path1", "a.txt..path3", "a.txt..path",
-    "d/a.txt.conflict1",
+    "d/a.txt.conflict1", "a.sync-conflict-20260102-030405-ABCDEFG..", " (conflicted copy 2026-01-02 030405).",
   ]
 
   @Test("CV-31: A name that merely looks like that of a copy isn't one", arguments: nearMisses)

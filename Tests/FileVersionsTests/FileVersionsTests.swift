@@ -182,6 +182,31 @@ struct FileVersionsTests {
     }
   }
 
+  @Test("A store in which another program has put a link is neither read nor written, and the error names it")
+  func plantedLink() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "text")
+      let (store, elsewhere) = (fixture.root.appending(path: "store"), fixture.root.appending(path: "elsewhere"))
+      // Made before anybody has used it.
+      for name in ["store/contents", "store/places", "store/steps", "elsewhere"] {
+        try FileManager.default.createDirectory(
+          at: fixture.root.appending(path: name), withIntermediateDirectories: true)
+      }
+      let items = store.appending(path: "items")
+      try FileManager.default.createSymbolicLink(at: items, withDestinationURL: elsewhere)
+      await #expect {
+        try await fixture.versions.addVersion(of: file)
+      } throws: {
+        let error = $0 as? FileVersionError
+        return error?.code == .damagedVersion && error?.message.contains(items.path) == true
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path) == [])
+      try FileManager.default.removeItem(at: items)
+      try await fixture.versions.addVersion(of: file)
+      #expect(try await fixture.texts(file) == ["text"])
+    }
+  }
+
   @Test("Many add versions of one file at once, and each of them is there")
   func manyAtOnce() async throws {
     try await withFixture { fixture in

@@ -172,6 +172,50 @@ struct VersionStoreTests {
     }
   }
 
+  @Test("A pipe in a package is named by the path that the caller knows")
+  func pipeInside() async throws {
+    try await withStore { sandbox in
+      try sandbox.write("p/in/member", "text")
+      try FileManager.default.createDirectory(
+        atPath: sandbox.path("p/deep").description, withIntermediateDirectories: false)
+      let pipe = sandbox.path("p/deep/pipe")
+      #expect(mkfifo(pipe.description, 0o600) == 0)
+      let store = try sandbox.store()
+      #expect(throws: VersionStoreError.notAFile(pipe)) {
+        try store.add(contentsOf: sandbox.path("p"), to: item, StoreSandbox.attributes)
+      }
+      #expect(try sandbox.tree("store/steps") == [])
+    }
+  }
+
+  /// What another program may have put in the place of a directory of the store.
+  enum Plant: CaseIterable { case link, file, otherOwner }
+
+  @Test("A store in which a directory is a link, a file or another user's is refused", arguments: Plant.allCases)
+  func planted(plant: Plant) async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      _ = try store.add(contentsOf: sandbox.write("a", "text"), to: item, StoreSandbox.attributes)
+      try store.checkDirectories()
+      for directory in [store.layout.contents, store.layout.items, store.layout.places, store.layout.steps] {
+        let aside = directory.parent.appending("aside")
+        try FileManager.default.moveItem(atPath: directory.description, toPath: aside.description)
+        switch plant {
+        case .link: try sandbox.files.makeSymbolicLink(directory, at: .workingDirectory, target: aside)
+        case .file: try sandbox.files.replaceContents(of: directory, with: [1])
+        case .otherOwner:
+          try sandbox.files.makeDirectory(directory, at: .workingDirectory, mode: 0o777)
+          // Only the administrator can give something away.
+          if chown(directory.description, 65_534, 65_534) != 0 { return }
+        }
+        #expect(throws: VersionStoreError.misplaced(directory)) { try store.checkDirectories() }
+        try FileManager.default.removeItem(atPath: directory.description)
+        try FileManager.default.moveItem(atPath: aside.description, toPath: directory.description)
+        try store.checkDirectories()
+      }
+    }
+  }
+
   @Test("A store of a later release is left alone")
   func laterFormat() async throws {
     try await withStore { sandbox in

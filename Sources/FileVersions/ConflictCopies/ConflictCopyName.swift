@@ -105,8 +105,8 @@ public struct ConflictCopyName: Hashable, Sendable {
   private static func ends(of name: [UInt8]) -> [Int] {
     var ends = [name.count]
     while ends.count < 3, let last = ends.last, let end = name[..<last].lastIndex(of: dot) {
-      // Two dots have no extension between them.
-      if end + 1 == last { break }
+      // Two dots have no extension between them; the one at the end of `a.` is an extension without letters.
+      if end + 1 == last, last < name.count { break }
       ends.append(end)
     }
     return ends

@@ -109,7 +109,7 @@ extension FileSystem {
     of name: SystemPath, at directory: FileDescriptor, with contents: [UInt8], expecting status: FileStatus?
   ) throws(SystemError) {
     let expectation = Expectation(status: status) { _ in }
-    try replace(name, at: directory, .required, expecting: expectation, settling: synchronize) {
+    try replace(name, at: directory, in: SystemPath(""), .required, .expecting(expectation), settling: synchronize) {
       (file) throws(SystemError) in try writeAll(contents, to: file)
     }
     try synchronizeAfterCommit(directory)

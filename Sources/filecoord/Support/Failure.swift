@@ -52,7 +52,7 @@ extension Failure {
   }
 
   /// The library's advice names its own methods; the commands that do the same are these.
-  private static func namingCommands(in message: String) -> String {
+  static func namingCommands(in message: String) -> String {
     [
       ("deletedFiles(below:)", "filecoord versions --deleted"), ("prune(_:by:isDryRun:)", "filecoord purge"),
       ("addVersion(of:)", "filecoord keep"),

@@ -69,7 +69,7 @@ extension Command {
         ? VersionText.json(version, number: 1).text : "\(url.pathText.onOneLine)  \(version.size)"
       Terminal.output.write(line + "\n")
     case .failed(let url, let error):
-      Terminal.error.write("\(url.pathText.onOneLine): \(error.description.onOneLine)\n")
+      Terminal.error.write("\(url.pathText.onOneLine): \(Failure.namingCommands(in: error.description).onOneLine)\n")
     }
   }
 }

@@ -122,6 +122,10 @@ private struct Resolver {
     if session.invocation.has(.kept) == session.invocation.has(.merge) {
       throw Failure.usage("'resolve' takes either '--keep' or '--merge'").about(.resolve)
     }
+    // An empty variable in a script: the shell would run it with success, and the present contents would be the result.
+    if let command = session.invocation.text(.merge), command.allSatisfy(\.isWhitespace) {
+      throw Failure.usage("'--merge' needs a command, and got an empty one").about(.resolve)
+    }
   }
 
   func run() async throws -> ExitCode {
@@ -160,7 +164,10 @@ private struct Resolver {
       try await merge(current, base, path, conflict.environment)
     }
     guard let result = try? Data(contentsOf: current) else {
-      throw Failure(.failure, "the command has removed {current}: '\(file.pathText.onOneLine)' is as it was")
+      throw Failure(
+        .failure,
+        "the command has removed {current}, or made something else of it than a file: '\(file.pathText.onOneLine)' is as it was"
+      )
     }
     return .merged(result)
   }
