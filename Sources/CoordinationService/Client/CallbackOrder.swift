@@ -18,6 +18,8 @@ struct CallbackOrder: Hashable, Sendable {
     let origin: DeliveryOrigin?
     /// Whether the present service knows nothing of it.
     var isStale: Bool
+    /// Whether it's a notification that waits also while a callback waits for an access: the service has its answer.
+    var isPostponed = false
   }
 
   var hasStale: Bool { !stale.isEmpty }
@@ -44,7 +46,7 @@ struct CallbackOrder: Hashable, Sendable {
     stale = Set(running.keys)
     for presenter in heldBack.keys {
       heldBack[presenter] = heldBack[presenter]?.map {
-        HeldBack(delivery: $0.delivery, origin: $0.origin, isStale: true)
+        HeldBack(delivery: $0.delivery, origin: $0.origin, isStale: true, isPostponed: $0.isPostponed)
       }
     }
   }
@@ -63,6 +65,20 @@ struct CallbackOrder: Hashable, Sendable {
       return false
     }
     heldBack[delivery.presenter, default: []].append(entry)
+    return true
+  }
+
+  /// Keeps a notification until the callbacks have returned that the service doesn't know, though one of them waits for an access.
+  ///
+  /// - Parameters:
+  ///   - delivery: The message.
+  ///   - origin: Its origin.
+  /// - Returns: Whether it's kept; then the service needn't wait for it any more, nor does what comes behind it.
+  mutating func postpones(_ delivery: Delivery, _ origin: DeliveryOrigin) -> Bool {
+    let presenter = delivery.presenter
+    guard delivery.kind == .itemDidChange, stale.contains(where: { running[$0] == presenter }) else { return false }
+    heldBack[presenter, default: []].append(
+      HeldBack(delivery: delivery, origin: origin, isStale: true, isPostponed: true))
     return true
   }
 
@@ -117,7 +133,7 @@ struct CallbackOrder: Hashable, Sendable {
   /// A callback begins to wait for an access, which may wait for a callback that was held back.
   mutating func letAllGo() {
     for presenter in heldBack.keys.sorted() {
-      release(of: presenter) { $1.origin != nil && $0.mayPassStale($1) }
+      release(of: presenter) { $1.origin != nil && !$1.isPostponed && $0.mayPassStale($1) }
     }
   }
 
@@ -139,8 +155,11 @@ struct CallbackOrder: Hashable, Sendable {
   }
 
   private mutating func release(of presenter: PresenterID, where mayGo: (Self, HeldBack) -> Bool) {
-    while let entry = heldBack[presenter]?.first, mayGo(self, entry) {
-      heldBack[presenter]?.removeFirst()
+    // Others pass those that are postponed.
+    while let index = heldBack[presenter]?.firstIndex(where: { !$0.isPostponed || mayGo(self, $0) }),
+      let entry = heldBack[presenter]?[index], mayGo(self, entry)
+    {
+      heldBack[presenter]?.remove(at: index)
       begin(entry)
       released.append(.deliver(entry.delivery, entry.origin))
     }

@@ -90,8 +90,13 @@ extension ClientCore {
   }
 
   mutating func run(_ delivery: Delivery, _ origin: DeliveryOrigin?) {
+    let isBesideNested = callbacks.hasStale && isAnyoneNested
+    if isBesideNested, let origin, !has(.callbacksOverlap), callbacks.postpones(delivery, origin) {
+      // The service puts no question before it has the answer, and the callback may wait for an access that asks one.
+      return tell(.event(.messageAnswered(delivery.message, hasReacquirer: false)))
+    }
     let mayNotWait =
-      callbacks.hasStale && isAnyoneNested || callbacks.isOutOfTurn(delivery) && mayAwait(delivery.presenter)
+      isBesideNested || callbacks.isOutOfTurn(delivery) && mayAwait(delivery.presenter)
       || has(.callbacksOverlap)
     if delivery.isAhead, has(.questionsAheadBeginAtOnce) { return effects.append(.deliver(delivery, origin)) }
     if callbacks.holdsBack(delivery, origin, isAnyoneNested: mayNotWait) { return }

@@ -21,12 +21,15 @@ extension FileAccessArbiter {
     var next = 0
     // Their turn comes last: the end of another cycle may end theirs as well.
     var stuck: [AccessID] = []
+    var findings = CycleFindings()
     while true {
       if next < suspects.count {
+        findings.search(suspects[next...], self)
         let suspect = suspects[next]
         next += 1
-        if !endCycles(through: suspect) { stuck.append(suspect) }
+        if findings.note(suspect), !endCycles(through: suspect, &findings) { stuck.append(suspect) }
       } else if let suspect = stuck.popLast() {
+        findings = CycleFindings()
         failCycle(through: suspect)
       } else {
         break
@@ -36,10 +39,15 @@ extension FileAccessArbiter {
   }
 
   /// - Returns: Whether there's no cycle left that has to be ended by changing a decision, or by failing an access.
-  private mutating func endCycles(through suspect: AccessID) -> Bool {
-    while mayBeInCycle(suspect), let cycle = cycle(through: suspect, .possible) {
-      if resolve(cycle, .possible) || serveMeanwhile(cycle, despiteSave: false) { continue }
-      if !messages.isEmpty { return endLikelyCycles(through: suspect) }
+  private mutating func endCycles(through suspect: AccessID, _ findings: inout CycleFindings) -> Bool {
+    while !findings.excludes(suspect, .possible), mayBeInCycle(suspect), let cycle = cycle(through: suspect, .possible)
+    {
+      if resolve(cycle, .possible) || serveMeanwhile(cycle, despiteSave: false) {
+        findings = CycleFindings()
+        continue
+      }
+      if !messages.isEmpty { return endLikelyCycles(through: suspect, &findings) }
+      findings = CycleFindings()
       // No question has been asked: there's nothing to presume, and no presenter to be asked meanwhile.
       if !takeBackPass(cycle) { failVictim(of: cycle) }
     }
@@ -47,17 +55,22 @@ extension FileAccessArbiter {
   }
 
   /// The same for likely cycles, which are possible, too.
-  private mutating func endLikelyCycles(through suspect: AccessID) -> Bool {
-    while mayBeInCycle(suspect), let cycle = cycle(through: suspect, .likely) {
-      if endWithoutVictim(cycle, .likely) { continue }
+  private mutating func endLikelyCycles(through suspect: AccessID, _ findings: inout CycleFindings) -> Bool {
+    while !findings.excludes(suspect, .likely), mayBeInCycle(suspect), let cycle = cycle(through: suspect, .likely) {
+      if endWithoutVictim(cycle, .likely) {
+        findings = CycleFindings()
+        continue
+      }
       guard let lasting = self.cycle(through: suspect, .lasting) else { return true }
       if !endWithoutVictim(lasting, .lasting) { return false }
+      findings = CycleFindings()
     }
     return true
   }
 
   private mutating func failCycle(through suspect: AccessID) {
-    if endLikelyCycles(through: suspect) { return }
+    var findings = CycleFindings()
+    if endLikelyCycles(through: suspect, &findings) { return }
     guard let cycle = cycle(through: suspect, .lasting) else { return }
     if !serveBeside(cycle), !takeBackPass(cycle) { failVictim(of: cycle) }
     suspects.append(suspect)

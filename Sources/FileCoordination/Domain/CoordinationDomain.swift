@@ -240,7 +240,8 @@ extension CoordinationDomain {
   ///
   /// Does nothing if it has none.
   ///
-  /// After this returns no new message is sent to it, and no access waits for its answers (C-191, C-192).
+  /// After this returns no new message is sent to it, and no access waits for its answers (C-191, C-192). A callback that
+  /// has begun goes on, and so does a reacquirer: a presenter that's registered again at once may receive messages beside them.
   ///
   /// - Parameter presenter: The presenter.
   public func unregister(_ presenter: any FilePresenter) {

@@ -23,7 +23,8 @@ public enum FileVersionChange: String, Hashable, Sendable {
 /// **Where callbacks run.** One at a time for each presenter, in the order of events, on ``presentedItemExecutor`` or,
 /// for an actor, on the actor. One exception keeps two presenters from waiting for each other: while a callback waits
 /// inside an access of its own, the presenter may be asked (never notified) to relinquish, save or accommodate; the
-/// origin says ``AccessOrigin/isReentrant`` and the access is granted only after that callback has returned. Set
+/// origin says ``AccessOrigin/isReentrant`` and the access is granted only after that callback has returned. If the
+/// access fails before, by a deadline for instance, its own callback goes on at once. Set
 /// ``servesWhileWaiting`` to `false` to opt out; the deadlock is then found and one access fails.
 ///
 /// **Order.** For one access: relinquish, then save or accommodate, then notifications, then the reacquirer. Between
