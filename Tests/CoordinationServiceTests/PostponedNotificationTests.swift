@@ -35,14 +35,23 @@ struct PostponedNotificationTests {
           client: ClientID(1), purpose: PurposeID(5000), label: "", callbacks: .all, path: "/a")),
       at: 0)
     #expect(delivered(client.received(frame(message(1, 1), .saveChanges))) == [message(1, 1)])
+    accessInside(message(1, 1), &client)
+    changeService(&client)
+    return client
+  }
+
+  /// A callback requests a write of the presenter's own, which waits.
+  private static func accessInside(_ message: MessageID, _ client: inout ClientCore) {
     var request = AccessRequest.write("/a")
-    request.context = .message(message(1, 1))
+    request.context = .message(message)
     request.ownPresenter = presenter
     _ = client.step(.accessRequested(AccessID(3), request), at: 0)
+  }
+
+  private static func changeService(_ client: inout ClientCore) {
     _ = client.disconnected()
     _ = client.claimsCollected(.disconnection)
     _ = client.connected(epoch: 2)
-    return client
   }
 
   @Test("A presenter isn't notified beside a callback that waits for an access, and the service has the answer at once")
@@ -54,7 +63,9 @@ struct PostponedNotificationTests {
     #expect(effects.contains(.send(.event(.messageAnswered(change, hasReacquirer: false)))))
     // It's asked, because the access may wait for that.
     let question = Self.message(2, 2)
-    #expect(Self.delivered(client.received(Self.frame(question, .relinquishToReader))) == [question])
+    let asked = client.received(Self.frame(question, .relinquishToReader))
+    #expect(Self.delivered(asked) == [question])
+    #expect(asked.contains { if case .deliver(let delivery, _) = $0 { delivery.isReentrant } else { false } })
     #expect(Self.delivered(client.step(.messageAnswered(question, hasReacquirer: false), at: 0)).isEmpty)
     // The access ends, and the callback returns.
     _ = client.received(.failed(AccessID(3), .cancelled, explanation: nil))
@@ -63,6 +74,31 @@ struct PostponedNotificationTests {
     let next = Self.message(3, 2)
     #expect(Self.delivered(client.received(Self.frame(next, .relinquishToReader))).isEmpty)
     #expect(Self.delivered(client.step(.messageAnswered(change, hasReacquirer: false), at: 0)) == [next])
+  }
+
+  @Test("A reacquirer waits in the same way, and runs once")
+  func reacquirer() {
+    var client = ClientCore(session: 7)
+    _ = client.connected(epoch: 1)
+    _ = client.step(
+      .presenterAdded(
+        Self.presenter,
+        PresenterRegistration(
+          client: ClientID(1), purpose: PurposeID(5000), label: "", callbacks: .all, path: "/a")),
+      at: 0)
+    let relinquished = Self.message(1, 1)
+    _ = client.received(Self.frame(relinquished, .relinquishToReader))
+    _ = client.step(.messageAnswered(relinquished, hasReacquirer: true), at: 0)
+    let save = Self.message(2, 1)
+    _ = client.received(Self.frame(save, .saveChanges))
+    Self.accessInside(save, &client)
+    Self.changeService(&client)
+    let turn = Self.message(1, 2)
+    let effects = client.received(Self.frame(turn, .reacquire(relinquished)))
+    #expect(Self.delivered(effects).isEmpty)
+    #expect(effects.contains(.send(.event(.messageAnswered(turn, hasReacquirer: false)))))
+    #expect(Self.delivered(client.step(.messageAnswered(save, hasReacquirer: false), at: 0)) == [turn])
+    #expect(Self.delivered(client.step(.messageAnswered(turn, hasReacquirer: false), at: 0)).isEmpty)
   }
 
   @Test("A further access of the callback doesn't let it go")

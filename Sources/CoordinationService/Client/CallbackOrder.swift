@@ -18,7 +18,7 @@ struct CallbackOrder: Hashable, Sendable {
     let origin: DeliveryOrigin?
     /// Whether the present service knows nothing of it.
     var isStale: Bool
-    /// Whether it's a notification that waits also while a callback waits for an access: the service has its answer.
+    /// Whether it's a notification or a reacquirer that waits also while a callback waits for an access: the service has its answer.
     var isPostponed = false
   }
 
@@ -68,7 +68,16 @@ struct CallbackOrder: Hashable, Sendable {
     return true
   }
 
-  /// Keeps a notification until the callbacks have returned that the service doesn't know, though one of them waits for an access.
+  /// The delivery, as one above the callback that runs and that the service doesn't know.
+  func nested(_ delivery: Delivery) -> Delivery {
+    var delivery = delivery
+    if delivery.above == nil {
+      delivery.above = stale.filter { running[$0] == delivery.presenter && $0 != delivery.message }.max()
+    }
+    return delivery
+  }
+
+  /// Keeps a notification or a reacquirer until the callbacks have returned that the service doesn't know, though one of them waits for an access.
   ///
   /// - Parameters:
   ///   - delivery: The message.
@@ -76,7 +85,11 @@ struct CallbackOrder: Hashable, Sendable {
   /// - Returns: Whether it's kept; then the service needn't wait for it any more, nor does what comes behind it.
   mutating func postpones(_ delivery: Delivery, _ origin: DeliveryOrigin) -> Bool {
     let presenter = delivery.presenter
-    guard delivery.kind == .itemDidChange, stale.contains(where: { running[$0] == presenter }) else { return false }
+    switch delivery.kind {
+    case .itemDidChange, .reacquire: break
+    default: return false
+    }
+    guard stale.contains(where: { running[$0] == presenter }) else { return false }
     heldBack[presenter, default: []].append(
       HeldBack(delivery: delivery, origin: origin, isStale: true, isPostponed: true))
     return true
@@ -160,8 +173,9 @@ struct CallbackOrder: Hashable, Sendable {
       let entry = heldBack[presenter]?[index], mayGo(self, entry)
     {
       heldBack[presenter]?.remove(at: index)
+      let delivery = nested(entry.delivery)
       begin(entry)
-      released.append(.deliver(entry.delivery, entry.origin))
+      released.append(.deliver(delivery, entry.origin))
     }
     if heldBack[presenter]?.isEmpty == true { heldBack[presenter] = nil }
   }

@@ -99,8 +99,9 @@ extension ClientCore {
       isBesideNested || callbacks.isOutOfTurn(delivery) && mayAwait(delivery.presenter)
       || has(.callbacksOverlap)
     if delivery.isAhead, has(.questionsAheadBeginAtOnce) { return effects.append(.deliver(delivery, origin)) }
+    let nested = isBesideNested ? callbacks.nested(delivery) : delivery
     if callbacks.holdsBack(delivery, origin, isAnyoneNested: mayNotWait) { return }
-    effects.append(.deliver(delivery, origin))
+    effects.append(.deliver(nested, origin))
   }
 
   /// Whether a callback of a presenter may wait for an access that waits itself.

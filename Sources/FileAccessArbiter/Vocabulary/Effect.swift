@@ -83,7 +83,7 @@ package struct Delivery: Hashable, Sendable {
   package let kind: Message.Kind
   package let origin: Message.Origin
   /// The presenter's own callback that is under way and waits inside an access.
-  package let above: MessageID?
+  package var above: MessageID?
   /// The question to save that comes next: a process that answers begins with it at once, and reports that by
   /// `relinquished`, instead of waiting for another message.
   package let announcedSave: MessageID?
