@@ -21,6 +21,7 @@ import PackageDescription
 //   3  FilePackages             packages as trees of members: read lazily, written incrementally, exchanged in one step
 //   3  FileWatching             trees of files that are kept current, by any program
 //   3  HTTPTransport            requests to servers and their responses, through the system's libcurl
+//   4  EtcdClient               a client of etcd: keys, transactions, leases, watches that resume
 //   2  CoordinationService      what processes tell each other, and the service that decides for them: pure values
 //   4  FileCoordination         the library people import
 //   4  FileMetadata             queries for files that are kept current
@@ -63,6 +64,8 @@ let package = Package(
     .library(name: "FilePackages", targets: ["FilePackages", "SystemInterface"]),
     // Requests to servers, through the system's libcurl.
     .library(name: "HTTPTransport", targets: ["HTTPTransport", "SystemInterface", "SystemThreads"]),
+    // A client of etcd.
+    .library(name: "EtcdClient", targets: ["EtcdClient", "HTTPTransport", "SystemInterface", "SystemThreads"]),
     .library(name: "FileCoordinationTesting", targets: ["FileCoordinationTesting"]),
     // Apple's names, for programs that were written for Apple platforms.
     .library(name: "FoundationCompatibility", targets: ["FoundationCompatibility"]),
@@ -90,6 +93,7 @@ let package = Package(
       name: "UploadArchives", dependencies: ["CompactContainers", "SystemInterface"], swiftSettings: librarySettings),
     .target(
       name: "HTTPTransport", dependencies: ["CCurlShims", "SystemInterface"], swiftSettings: librarySettings),
+    .target(name: "EtcdClient", dependencies: ["HTTPTransport", "SystemInterface"], swiftSettings: librarySettings),
     .target(name: "UndoStacks", swiftSettings: librarySettings),
     .target(name: "KeyValueReplicas", dependencies: ["CompactContainers"], swiftSettings: librarySettings),
     .target(name: "FilePackages", dependencies: ["SystemInterface"], swiftSettings: librarySettings),
@@ -157,6 +161,13 @@ let package = Package(
       name: "HTTPTransportTests",
       dependencies: [
         "FileCoordinationTesting", "HTTPTestSupport", "HTTPTransport", "SeededRandom", "SystemInterface", "TestSupport",
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "EtcdClientTests",
+      dependencies: [
+        "EtcdClient", "FileCoordinationTesting", "HTTPTestSupport", "HTTPTransport", "SeededRandom", "SystemInterface",
+        "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(name: "UndoStacksTests", dependencies: ["SeededRandom", "UndoStacks"], swiftSettings: settings),

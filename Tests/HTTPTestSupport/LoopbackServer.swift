@@ -43,6 +43,15 @@ package final class LoopbackServer: Sendable {
     HostThread.start(name: "test-listener") { self.accept(answer) }
   }
 
+  /// A port on loopback at which nobody listens now.
+  package static func freePort() -> Int? {
+    var port: Int32 = 0
+    let listener = test_listen(&port)
+    if listener < 0 { return nil }
+    Glibc.close(listener)
+    return Int(port)
+  }
+
   /// The address of a path.
   package func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 

@@ -1,0 +1,133 @@
+public import SystemInterface
+
+/// A lease that this client keeps alive, see ``EtcdClient/withLease(ttl:_:)``.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `core` | its lock | one task renews it, any may ask |
+public final class EtcdLease: Sendable {
+  /// The number, to bind keys to it.
+  public let id: EtcdLeaseID
+
+  private let core: Guarded<LeaseCore>
+  private let clock: any CoordinationClock
+
+  init(_ core: LeaseCore, _ clock: any CoordinationClock) {
+    id = core.id
+    self.core = Guarded(core)
+    self.clock = clock
+  }
+
+  /// Until when the lease holds for sure if no further renewal succeeds, on the clock of the client.
+  ///
+  /// It's earlier than the end at the server: counted from before the request, less a tenth.
+  public var validUntil: MonotonicTime { core.withLock { $0.validUntil } }
+
+  /// Whether the lease holds for sure. Once `false` it stays so.
+  public var isValid: Bool { core.withLock { $0.isValid(at: clock.now) } }
+
+  /// Renews the lease until it has ended, or the task is cancelled.
+  func keepAlive(_ client: EtcdClient) async {
+    var order = core.withLock { $0.order(at: clock.now) }
+    while case .renew(at: let time) = order, !Task.isCancelled {
+      await clock.pause(until: time)
+      if Task.isCancelled { return }
+      let askedAt = clock.now
+      do throws(EtcdError) {
+        let ttl = try await client.renew(id)
+        order = core.withLock { $0.renewed(ttl, askedAt: askedAt, at: clock.now) }
+      } catch {
+        order = core.withLock { $0.renewalFailed(error, at: clock.now) }
+      }
+    }
+  }
+}
+
+extension EtcdClient {
+  /// Grants a lease, which ends after its time unless it's renewed.
+  ///
+  /// - Parameter ttl: Its time, rounded up to seconds; the server may give more.
+  /// - Returns: The number of the lease, and its time.
+  /// - Throws: ``EtcdError``.
+  public func grantLease(ttl: Duration) async throws(EtcdError) -> (id: EtcdLeaseID, ttl: Duration) {
+    let seconds = max(1, ttl.components.seconds + (ttl.components.attoseconds > 0 ? 1 : 0))
+    // A second one would end by itself.
+    let answer = try await call(
+      "/v3/lease/grant", .repeatable, "the grant of a lease", .object(["TTL": .integer(seconds)]))
+    guard let id = answer["ID"].integer, id != 0, let granted = answer["TTL"].integer, granted > 0 else {
+      throw EtcdError(.invalidAnswer, "the server granted a lease without a number or time")
+    }
+    return (EtcdLeaseID(id), .seconds(granted))
+  }
+
+  /// Renews a lease once.
+  ///
+  /// - Parameter lease: The lease.
+  /// - Returns: Its time from now on; `nil` if there's no such lease.
+  /// - Throws: ``EtcdError``.
+  public func renew(_ lease: EtcdLeaseID) async throws(EtcdError) -> Duration? {
+    let answer = try await call(
+      "/v3/lease/keepalive", .repeatable, "the renewal of lease \(lease)", .object(["ID": .integer(lease.number)]))
+    if answer["error"].isObject {
+      throw EtcdError(.unavailable, answer["error"]["message"].text ?? "the renewal failed")
+    }
+    // An answer without a time is that of a lease that has ended.
+    guard let ttl = answer["result"]["TTL"].integer else {
+      throw EtcdError(.invalidAnswer, "the time of lease \(lease) is no number")
+    }
+    return ttl > 0 ? .seconds(ttl) : nil
+  }
+
+  /// Ends a lease, and removes its keys.
+  ///
+  /// - Parameter lease: The lease.
+  /// - Returns: Whether there was such a lease.
+  /// - Throws: ``EtcdError``.
+  @discardableResult
+  public func revoke(_ lease: EtcdLeaseID) async throws(EtcdError) -> Bool {
+    do throws(EtcdError) {
+      _ = try await call(
+        "/v3/lease/revoke", .repeatable, "the end of lease \(lease)", .object(["ID": .integer(lease.number)]))
+      return true
+    } catch {
+      if error.code == .leaseNotFound { return false }
+      throw error
+    }
+  }
+
+  /// Keeps a lease alive while `body` runs, and ends it afterwards.
+  ///
+  /// The lease is renewed at a third of its time. If it ends nevertheless, the task of `body` is cancelled, and the call throws
+  /// `leaseNotFound`. `body` runs in a child task.
+  ///
+  /// - Parameters:
+  ///   - ttl: The time of the lease, after which the server ends it if this program doesn't run any more.
+  ///   - body: The work that needs the lease.
+  /// - Returns: The result of `body`.
+  /// - Throws: ``EtcdError``, or the error of `body`.
+  public func withLease<Result: Sendable>(
+    ttl: Duration, _ body: @escaping @Sendable (EtcdLease) async throws -> Result
+  ) async throws -> Result {
+    let askedAt = clock.now
+    let granted = try await grantLease(ttl: ttl)
+    let lease = EtcdLease(LeaseCore(granted.id, ttl: granted.ttl, askedAt: askedAt), clock)
+    let result = await withTaskGroup(of: Swift.Result<Result, any Error>?.self) { group in
+      group.addTask {
+        do { return .success(try await body(lease)) } catch { return .failure(error) }
+      }
+      group.addTask {
+        await lease.keepAlive(self)
+        return nil
+      }
+      let first = await group.next() ?? nil
+      group.cancelAll()
+      let second = await group.next() ?? nil
+      return (first ?? second, wasLost: first == nil && !Task.isCancelled)
+    }
+    // Also if this task is cancelled: others wait for the keys to go.
+    await Task { _ = try? await self.revoke(lease.id) }.value
+    if result.wasLost { throw EtcdError(.leaseNotFound, "lease \(lease.id) has ended while it was needed") }
+    guard let outcome = result.0 else { throw EtcdError(.cancelled, "the task was cancelled") }
+    return try outcome.get()
+  }
+}

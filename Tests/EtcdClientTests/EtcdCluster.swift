@@ -1,0 +1,82 @@
+import EtcdClient
+import Foundation
+import HTTPTestSupport
+import HTTPTransport
+import SystemInterface
+import TestSupport
+
+/// Servers on loopback in a directory of their own, which ends with the last reference.
+final class EtcdCluster: @unchecked Sendable {
+  /// Whether the program is there; it's in Debian's package `etcd-server`.
+  static let isInstalled = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
+    FileManager.default.isExecutableFile(atPath: "\($0)/etcd")
+  }
+
+  struct Failure: Error {}
+
+  let endpoints: [EtcdEndpoint]
+  private let directory: String
+  private let arguments: [[String]]
+  // Only the test's task starts and ends servers: the class isn't shared while it does.
+  private var processes: [ChildProcess?]
+
+  init(count: Int = 1) throws {
+    directory = NSTemporaryDirectory() + "etcd-\(UUID().uuidString.prefix(8))"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let ports = try (0..<count * 2).map { _ in
+      guard let port = LoopbackServer.freePort() else { throw Failure() }
+      return port
+    }
+    let clients = (0..<count).map { "http://127.0.0.1:\(ports[$0])" }
+    let peers = (0..<count).map { "http://127.0.0.1:\(ports[count + $0])" }
+    endpoints = clients.map { EtcdEndpoint($0) }
+    let directory = directory
+    arguments = (0..<count).map { index in
+      [
+        "--name", "n\(index)", "--data-dir", "\(directory)/\(index)", "--listen-client-urls", clients[index],
+        "--advertise-client-urls", clients[index], "--listen-peer-urls", peers[index],
+        "--initial-advertise-peer-urls", peers[index], "--initial-cluster",
+        peers.enumerated().map { "n\($0)=\($1)" }.joined(separator: ","), "--heartbeat-interval", "100",
+        "--election-timeout", "1000", "--experimental-watch-progress-notify-interval", "1s",
+      ]
+    }
+    processes = arguments.map { _ in nil }
+    for index in 0..<count { try start(index) }
+  }
+
+  deinit {
+    for process in processes { process?.kill() }
+    try? FileManager.default.removeItem(atPath: directory)
+  }
+
+  func start(_ index: Int = 0) throws {
+    processes[index] = try ChildProcess(
+      "etcd", arguments[index], environment: ["ETCD_UNSUPPORTED_ARCH": "arm64"], input: .nothing, output: .nothing,
+      errors: .nothing)
+  }
+
+  func kill(_ index: Int = 0) { processes[index]?.kill() }
+
+  func send(_ signal: Int32, to index: Int = 0) { processes[index]?.send(signal) }
+
+  /// A client that waits for the servers to be ready.
+  func client(user: String? = nil, password: String = "", _ alter: (inout EtcdClient.Configuration) -> Void = { _ in })
+    throws
+    -> EtcdClient
+  {
+    var configuration = EtcdClient.Configuration(endpoints: endpoints, user: user, password: password)
+    configuration.callLimit = .seconds(40)
+    configuration.attemptCountMax = 1000
+    configuration.watchSilenceMax = .seconds(4)
+    alter(&configuration)
+    return try EtcdClient(configuration)
+  }
+
+  /// A call that the client doesn't have.
+  func post(_ path: String, _ text: String, token: String? = nil) async throws -> String {
+    let headers = token.map { [HTTPHeader("Authorization", $0)] } ?? []
+    let request = HTTPRequest("POST", endpoints[0].url + path, headers: headers, body: Array(text.utf8))
+    let response = try await CurlTransport().send(request)
+    return String(decoding: try await response.body.collect(upTo: 1 << 20), as: UTF8.self)
+  }
+}
