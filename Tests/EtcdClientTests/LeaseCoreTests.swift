@@ -8,7 +8,7 @@ struct LeaseCoreTests {
     MonotonicTime(nanoseconds: 1 << 40).advanced(by: .seconds(seconds))
   }
 
-  @Test("CE-03: whatever is delayed or lost, the holder never counts on a lease that the server has ended")
+  @Test("CE-03: the holder never counts on a lease that the server has ended, for all delays and losses")
   func everyDelay() {
     let count = Choices.explore { choices in
       // The server grants at second `granted`, and the answer is there at `now`; it gives 10 seconds each time.

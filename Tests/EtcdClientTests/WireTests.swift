@@ -56,7 +56,9 @@ struct WireTests {
     }
   }
 
-  @Test("what was written is read again, and no start of it alone", arguments: Budget.seeds(normal: 200, long: 10_000))
+  @Test(
+    "a value that was written is read again, and no start of it alone",
+    arguments: Budget.seeds(normal: 200, long: 10_000))
   func roundTrip(seed: UInt64) throws {
     var random = SplitMix(seed: seed)
     let value = JSONValue.array([value(&random, depth: 4)])

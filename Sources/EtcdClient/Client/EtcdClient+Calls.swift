@@ -7,11 +7,12 @@ extension EtcdClient {
   /// - Parameters:
   ///   - path: The path at the gateway.
   ///   - kind: Whether it may be made a second time.
-  ///   - what: The call, for errors.
+  ///   - name: The name of the call in errors.
   ///   - body: The message.
   /// - Returns: The answer.
+  /// - Throws: The error of the last attempt.
   func call(
-    _ path: String, _ kind: CallCore.Kind, _ what: @autoclosure () -> String, _ body: JSONValue
+    _ path: String, _ kind: CallCore.Kind, _ name: @autoclosure () -> String, _ body: JSONValue
   ) async throws(EtcdError) -> JSONValue {
     let limits = EtcdCallLimits(
       whole: configuration.callLimit, attempt: configuration.attemptLimit,
@@ -37,7 +38,7 @@ extension EtcdClient {
         event = .pauseEnded
       case .succeed(let answer): return answer
       case .fail(var error):
-        error.message = "\(what()) failed: \(error.message)"
+        error.message = "\(name()) failed: \(error.message)"
         throw error
       }
       order = session.withLock { core.take(event, &$0, at: clock.now) }

@@ -23,7 +23,7 @@ public final class EtcdLease: Sendable {
   /// It's earlier than the end at the server: counted from before the request, less a tenth.
   public var validUntil: MonotonicTime { core.withLock { $0.validUntil } }
 
-  /// Whether the lease holds for sure. Once `false` it stays so.
+  /// Whether the lease holds for sure; once `false` it stays so.
   public var isValid: Bool { core.withLock { $0.isValid(at: clock.now) } }
 
   /// Renews the lease until it has ended, or the task is cancelled.

@@ -50,6 +50,7 @@ package struct LeaseCore: Hashable, Sendable {
   ///   - ttl: The time that the server gives it from the answer on; `nil` if there's no such lease (an answer without a time).
   ///   - askedAt: When the renewal was sent.
   ///   - now: The time.
+  /// - Returns: The next order.
   package mutating func renewed(_ ttl: Duration?, askedAt: MonotonicTime, at now: MonotonicTime) -> Order {
     guard let ttl, ttl > .zero else {
       isLost = true

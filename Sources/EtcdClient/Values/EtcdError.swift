@@ -155,7 +155,9 @@ extension EtcdError {
     }
   }
 
-  /// Refusals are final. The server may go on with a request that it answers with a failure of its own.
+  /// Refusals are final.
+  ///
+  /// The server may go on with a request that it answers with a failure of its own.
   private static func leavesOutcomeOpen(_ code: Code, _ message: String) -> Bool {
     switch code {
     case .timedOut, .unavailable, .other: true

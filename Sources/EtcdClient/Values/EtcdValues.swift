@@ -89,6 +89,6 @@ public enum EtcdChange: Hashable, Sendable {
 public struct EtcdWatchBatch: Hashable, Sendable {
   /// The revision up to which the reader has all changes of its range.
   public var revision: Int64
-  /// The changes in the order of their revisions; those of one transaction are in one batch. None if only time has passed.
+  /// The changes in the order of their revisions, those of one transaction together; none if only other keys have changed.
   public var changes: [EtcdChange]
 }

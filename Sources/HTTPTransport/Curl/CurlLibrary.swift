@@ -61,11 +61,13 @@ extension HTTPTransportError {
       case 7: .cannotConnect
       case 35, 51, 53, 54, 58, 59, 60, 66, 77, 80, 82, 83, 90, 91, 98: .notTrusted
       case 28: .timedOut
-      case 16, 18, 52, 55, 56, 92, 95: .connectionLost
+      // 65: the connection was lost, and the body can't be sent again.
+      case 16, 18, 52, 55, 56, 65, 92, 95: .connectionLost
       case 1_000..., 8, 61: .invalidResponse
       case 27: .exhausted
       default: .other
       }
-    self.init(code, "\(name) failed: \(text)", isUnsent: !isSent)
+    // 65 is reported for the connection that comes after the lost one, on which nothing was sent yet.
+    self.init(code, "\(name) failed: \(text)", isUnsent: !isSent && result != 65)
   }
 }

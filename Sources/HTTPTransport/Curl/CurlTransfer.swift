@@ -12,6 +12,7 @@ internal import SystemInterface
   private var headers: UnsafeMutableRawPointer?
   private var parser = HeadParser()
   private var isMalformed = false
+  private var bodyLeft: ArraySlice<UInt8>
 
   /// CURL_ERROR_SIZE.
   private static let wordsLength = 256
@@ -21,6 +22,7 @@ internal import SystemInterface
     guard let easy = unsafe library.functions.pointee.easy_init?() else { return nil }
     number = submission.number
     exchange = submission.exchange
+    bodyLeft = (submission.request.body ?? [])[...]
     name = "\(submission.request.method) \(submission.request.url)"
     unsafe self.easy = unsafe easy
     unsafe curl = unsafe library.functions
@@ -85,13 +87,10 @@ extension CurlTransfer {
     if let body = request.body {
       set(shim_curl_post, 1)
       unsafe _ = shim_curl_set_size(curl, easy, Int32(shim_curl_body_size), Int64(body.count))
-      unsafe body.withUnsafeBytes { bytes in
-        // An empty array may have no address, and no address means "read from standard input".
-        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { empty in
-          let address = unsafe bytes.baseAddress ?? UnsafeRawPointer(empty.baseAddress)
-          unsafe _ = shim_curl_set_pointer(curl, easy, Int32(shim_curl_copied_body), address)
-        }
-      }
+      // libcurl sends a request again by itself if a connection that it has used before ends without an answer; a write could be made
+      // twice. It can't if it would have to read a part of the body again, and has no function for that. Without a body
+      // nothing else helps than a new connection.
+      if body.isEmpty { set(shim_curl_fresh_connection, 1) }
     }
     set(shim_curl_method, request.method)
     setHeaders(request)
@@ -120,8 +119,13 @@ extension CurlTransfer {
   /// The loop keeps the transfer alive until libcurl has let go of it.
   private func setReceivers() {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    for option in [shim_curl_private, shim_curl_write_data, shim_curl_header_data] {
+    for option in [shim_curl_private, shim_curl_read_data, shim_curl_write_data, shim_curl_header_data] {
       unsafe _ = shim_curl_set_pointer(curl, easy, Int32(option), context)
+    }
+    unsafe _ = shim_curl_set_receiver(curl, easy, Int32(shim_curl_read_function)) { bytes, size, count, context in
+      guard let context = unsafe context else { return 0 }
+      let buffer = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+      return unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().give(to: buffer)
     }
     unsafe _ = shim_curl_set_receiver(curl, easy, Int32(shim_curl_header_function)) { bytes, size, count, context in
       guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
@@ -133,6 +137,14 @@ extension CurlTransfer {
       let piece = unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: size * count))
       return unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().take(piece)
     }
+  }
+
+  /// Gives the next bytes of the body.
+  private func give(to buffer: UnsafeMutableRawBufferPointer) -> Int {
+    let piece = bodyLeft.prefix(buffer.count)
+    unsafe buffer.copyBytes(from: piece)
+    bodyLeft = bodyLeft.dropFirst(piece.count)
+    return piece.count
   }
 
   private func takeLine(_ line: [UInt8]) -> Bool {
