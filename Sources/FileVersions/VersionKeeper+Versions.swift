@@ -185,7 +185,7 @@ extension VersionKeeper {
     }
   }
 
-  /// The place of what was kept: what another program has put there since becomes a version, too.
+  /// The place of contents that were kept: an item that another program has put there since becomes a version, too.
   func target(
     _ state: KeptState, at path: SystemPath, in store: VersionStore, _ announce: @escaping (VersionChange) -> Void
   ) -> RestoringTarget {

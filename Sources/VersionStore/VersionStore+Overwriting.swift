@@ -1,20 +1,20 @@
 internal import ContentHashing
 package import SystemInterface
 
-// Contents take the place of a file that other programs may write at any time, without waiting: what they have written in the last
-// instant is kept, too.
+// Contents take the place of a file that other programs may write at any time, without waiting: the contents that it has in the last
+// instant are kept, too.
 
 /// The items whose place a version may take.
 package enum RestoringTarget {
-  /// Whatever is there, which is lost unless it was kept before.
+  /// Any item, which is lost unless it was kept before.
   case any
   /// None: EEXIST if something is there.
   case nothing
-  /// What's there, which was kept before. If it's something else by then, that's handed over, where it's then, before it's gone.
+  /// The item that was kept before. If another one is there by then, that's handed over, where it's then, before it's gone.
   case kept(KeptState, orElse: (SystemPath) throws(VersionStoreError) -> Void)
 }
 
-/// What a file or package was when it was kept.
+/// The state of a file or package when it was kept.
 package struct KeptState: Sendable {
   /// Its status before it was read; `nil` if there was none.
   let status: FileStatus?
@@ -32,7 +32,7 @@ extension VersionStore {
   ///   - path: A canonical path.
   ///   - item: The item.
   ///   - attributes: The attributes that the version gets.
-  /// - Returns: What the version and the file are.
+  /// - Returns: The version, and the state of the file.
   /// - Throws: The error of a system call; no version was added then.
   /// - Complexity: O(bytes).
   package func keepState(

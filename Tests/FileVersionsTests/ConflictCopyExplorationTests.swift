@@ -101,6 +101,32 @@ struct ConflictCopyExplorationTests {
     }
   }
 
+  @Test(
+    "CV-34: A text that another program writes before any call of a resolution isn't lost", arguments: Kind.allCases,
+    ["a.txt", copies[0]])
+  func lastInstant(kind: Kind, name: String) async throws {
+    for number in stride(from: 1, through: try await callCount(kind), by: Budget.isLong ? 1 : 9) {
+      try await withConflictCopies { sandbox in
+        let conflict = try await prepare(sandbox)
+        let failures = Guarded(0)
+        let door = ScriptedFileSystem { call in
+          if call.number != number { return .proceed }
+          do {
+            try sandbox.write("draft", "foreign")
+            try HostFileSystem().rename(
+              sandbox.path("draft"), at: .workingDirectory, to: sandbox.path(name), at: .workingDirectory, .replacing)
+          } catch { failures.withLock { $0 += 1 } }
+          return .proceed
+        }
+        // A copy that isn't what it was can't be chosen.
+        try? resolve(kind, conflict, sandbox, door)
+        let texts = try await texts(sandbox)
+        #expect(failures.withLock { $0 } == 0)
+        #expect(texts.contains("foreign"), "\(kind), \(name), call \(number): \(texts)")
+      }
+    }
+  }
+
   @Test("CV-34: If any call fails, nothing is lost, and the conflict can be resolved", arguments: Kind.allCases)
   func errors(kind: Kind) async throws {
     for number in stride(from: 4, through: try await callCount(kind), by: Self.step) {

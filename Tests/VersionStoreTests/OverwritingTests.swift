@@ -7,7 +7,7 @@ import Testing
 /// Another program, which doesn't wait, acts right before each call of an operation that overwrites a file.
 ///
 /// The operation is the real one, and so is the other program's: the text that it finds, and the one that it leaves.
-@Suite("What's overwritten is kept, whatever another program does meanwhile", .timeLimit(.minutes(4)))
+@Suite("Overwritten contents are kept, whatever another program does meanwhile", .timeLimit(.minutes(4)))
 struct OverwritingTests {
   private static let item = ItemID.drawn()
 

@@ -188,7 +188,7 @@ struct VersionStoreTests {
     }
   }
 
-  /// What another program may have put in the place of a directory of the store.
+  /// Items that another program may have put in the place of a directory of the store.
   enum Plant: CaseIterable { case link, file, otherOwner }
 
   @Test("A store in which a directory is a link, a file or another user's is refused", arguments: Plant.allCases)

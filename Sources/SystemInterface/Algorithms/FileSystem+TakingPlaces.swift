@@ -1,10 +1,10 @@
 internal import Glibc
 
-// A new file takes its place: over whatever is there, over nothing, or over a file that somebody sees before it's gone.
+// A new file takes its place: over any file, over none, or over one that somebody sees before it's gone.
 
 /// The files whose place a save may take.
 package enum SaveTarget {
-  /// Whatever file is there, which is gone then, or none.
+  /// Any file, which is gone then, or none.
   case any
   /// None: EEXIST if something is there.
   case nothing
@@ -33,7 +33,7 @@ extension FileSystem {
       try renameExclusively(draft, to: place)
     case .inspected(let inspect):
       try exchangeOrMove(draft, to: place, inspect)
-      // The save is done. What's left over if this fails has been seen.
+      // The save is done. A file that's left over if this fails has been seen.
       try? unlink(draft.name, at: draft.directory, .file)
     }
   }
