@@ -109,6 +109,7 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
     private var paths: [SystemPath] = []
     /// The steps that were completed and aren't reported yet, the next one last.
     private var events: [FileVersionKeeping.Event] = []
+    private var kept = KeptFiles()
     private var hasBegun = false
     private var isReady = false
     /// How many directories can't be read, as was reported last.
@@ -126,8 +127,13 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
       while !Task.isCancelled {
         if let event = events.popLast() { return event }
         if !paths.isEmpty {
-          events = await keeper.keep(paths.suffix(FileVersionKeeper.concurrencyMax).reversed()).reversed()
-          paths.removeLast(Swift.min(paths.count, FileVersionKeeper.concurrencyMax))
+          let batch = Array(paths.suffix(FileVersionKeeper.concurrencyMax).reversed())
+          let outcomes = await keeper.keep(batch)
+          for case (let path, .kept(_, let version)?) in zip(batch, outcomes) {
+            if let stored = version.stored { kept.note(path, stored) }
+          }
+          events = outcomes.compactMap(\.self).reversed()
+          paths.removeLast(batch.count)
         } else if hasBegun, let failure = newlyUnreadable() ?? newlyUnwatched() {
           return failure
         } else if hasBegun, !isReady {
@@ -137,7 +143,8 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
           var updates = keeper.watcher.updates.makeAsyncIterator()
           guard let update = hasBegun ? await updates.next() : await keeper.watcher.catchUp() else { break }
           hasBegun = true
-          paths = update.expandedChanges.reversed().compactMap(keeper.concerned)
+          let changed = update.expandedChanges.reversed().compactMap(keeper.concerned)
+          paths = await keeper.changed(among: changed.map { ($0, kept.take($0)) })
         }
       }
       if let error = keeper.watcher.error { throw FileVersionError(error) }
@@ -172,12 +179,25 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
   private static let concurrencyMax = 16
 
   /// Keeps several files at once.
-  private func keep(_ paths: [SystemPath]) async -> [FileVersionKeeping.Event] {
+  ///
+  /// - Returns: The event of each, if there's one.
+  private func keep(_ paths: [SystemPath]) async -> [FileVersionKeeping.Event?] {
     await withTaskGroup(of: (Int, FileVersionKeeping.Event?).self) { group in
       for (index, path) in paths.enumerated() { group.addTask { (index, await keep(path)) } }
       var events = [FileVersionKeeping.Event?](repeating: nil, count: paths.count)
       for await (index, event) in group { events[index] = event }
-      return events.compactMap(\.self)
+      return events
+    }
+  }
+
+  /// The files that have to be looked at: not those that surely have the contents of the version that was made of them a moment ago.
+  private func changed(among files: [(path: SystemPath, version: StoredVersion?)]) async -> [SystemPath] {
+    if files.allSatisfy({ $0.version == nil }) { return files.map(\.path) }
+    return await Offload.run {
+      files.filter { path, version in
+        guard let version, let status = try? HostFileSystem().statusIfPresent(of: path) else { return true }
+        return !version.surelyIs(status)
+      }.map(\.path)
     }
   }
 

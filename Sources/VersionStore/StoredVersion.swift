@@ -57,6 +57,13 @@ extension StoredVersion {
   /// Whether these are the contents of the file that was kept, as far as that's known.
   package func isOf(_ bytes: [UInt8]) -> Bool { hash == nil || ContentHash(of: bytes) == hash }
 
+  /// Whether a file has these contents by its size and time, which may not say so although it has.
+  package func surelyIs(_ status: FileStatus) -> Bool {
+    // A second write within the same tick of the file system's clock doesn't show.
+    let isSettled = modificationTime < Int64(clamping: id.time) - 2_000_000_000
+    return isSettled && !isPackage && status.kind == .regular && isOf(status)
+  }
+
   /// Whether a file that isn't hashed seems to be as it was when it was kept.
   func isOf(_ status: FileStatus) -> Bool { status.size == size && status.modificationTime == modificationTime }
 

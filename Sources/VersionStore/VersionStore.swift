@@ -243,10 +243,7 @@ extension VersionStore {
 
   /// Whether a file has the contents of a version by its size and time, which may not say so although it has.
   package func surelyHas(_ version: StoredVersion, _ status: FileStatus) -> Bool {
-    // A second write within the same tick of the file system's clock doesn't show.
-    let isSettled = version.modificationTime < Int64(clamping: version.id.time) - 2_000_000_000
-    return isSettled && !version.isPackage && version.size == status.size
-      && version.modificationTime == status.modificationTime
+    version.surelyIs(status)
   }
 
   /// A version; `nil` when it was removed.

@@ -72,6 +72,61 @@ struct PowerLossTests {
     }
   }
 
+  /// The calls of a move into the store, and which of them takes the former name of the file away.
+  private func move(_ sandbox: StoreSandbox, _ door: ScriptedFileSystem) throws -> (version: StoredVersion, end: Int?) {
+    let file = sandbox.path("a")
+    let version = try sandbox.store(door).add(
+      contentsOf: file, to: item, StoreSandbox.attributes, taking: .moving)
+    let end = door.log.firstIndex { call in
+      [.unlink, .rename].contains(call.call) && call.paths.first?.lastComponent == file.lastComponent
+    }
+    return (version, end)
+  }
+
+  @Test("All of a file that's moved into the store is brought to the disk by one wait, before it loses its former name")
+  func orderOfMove() async throws {
+    try await withStore { sandbox in
+      try sandbox.write("a", "text")
+      _ = try sandbox.store().add(contentsOf: sandbox.path("a"), to: item, StoreSandbox.attributes)
+      let door = DyingDoor.hurried()
+      let (version, end) = try move(sandbox, door)
+      let log = door.log[..<(try #require(end))]
+      let store = try sandbox.store()
+      let place = store.layout.directory(of: version.id, of: item)
+      let contents = place.appending(StoreLayout.contentsName)
+      let parts = [
+        place.appending(StoreLayout.record), contents.appending("a"), contents, place, place.parent,
+        store.layout.marks(of: item), place.appending(StoreLayout.step),
+      ]
+      #expect(log.filter { $0.call == .synchronize }.compactMap(\.openedPath) == parts)
+      let first = try #require(log.firstIndex { $0.call == .synchronize })
+      #expect(!log[first...].contains { [.write, .link, .rename, .makeDirectory, .unlink].contains($0.call) })
+    }
+  }
+
+  @Test(
+    "A file that still has its former name when the power fails stays there, whatever of its version is lost",
+    arguments: Lost.allCases)
+  func beforeMoved(lost: Lost) async throws {
+    let end = try await withStore { sandbox in
+      try sandbox.write("a", "text")
+      return try #require(try move(sandbox, DyingDoor.hurried()).end)
+    }
+    try await withStore { sandbox in
+      let file = try sandbox.write("a", "text", mode: 0o640)
+      // Counted from one.
+      _ = try? move(sandbox, DyingDoor.dying(atCall: end + 1))
+      let store = try sandbox.store()
+      let version = try #require(try store.versions(of: item).first)
+      try lose(lost, of: version, sandbox, store)
+      try sandbox.settle(item)
+      #expect(try sandbox.tree("files") == ["a 640 1 text"])
+      #expect(try sandbox.texts(item) == (lost == .step ? ["text"] : []))
+      _ = try store.add(contentsOf: file, to: item, StoreSandbox.attributes, taking: .moving)
+      #expect(try sandbox.tree("files") == [])
+    }
+  }
+
   @Test("A file that was replaced is kept, whatever else is lost", arguments: Lost.allCases)
   func after(lost: Lost) async throws {
     try await withStore { sandbox in
