@@ -12,11 +12,11 @@ struct PostponedNotificationTests {
 
   private static func message(_ number: UInt64, _ epoch: UInt64) -> MessageID { MessageID(number, epoch: epoch) }
 
-  private static func frame(_ message: MessageID, _ kind: Message.Kind) -> ServerFrame {
+  private static func frame(_ message: MessageID, _ kind: Message.Kind, above: MessageID? = nil) -> ServerFrame {
     .delivered(
       Delivery(
         message: message, presenter: presenter, kind: kind,
-        origin: Message.Origin(client: ClientID(1), purpose: PurposeID(1), label: "")),
+        origin: Message.Origin(client: ClientID(1), purpose: PurposeID(1), label: ""), above: above),
       origin)
   }
 
@@ -99,6 +99,21 @@ struct PostponedNotificationTests {
     #expect(effects.contains(.send(.event(.messageAnswered(turn, hasReacquirer: false)))))
     #expect(Self.delivered(client.step(.messageAnswered(save, hasReacquirer: false), at: 0)) == [turn])
     #expect(Self.delivered(client.step(.messageAnswered(turn, hasReacquirer: false), at: 0)).isEmpty)
+  }
+
+  @Test("Questions that the next service puts above its own callbacks pass it")
+  func questionsPass() {
+    var client = Self.saving()
+    let change = Self.message(1, 2)
+    _ = client.received(Self.frame(change, .itemDidChange))
+    let below = Self.message(2, 2)
+    #expect(Self.delivered(client.received(Self.frame(below, .relinquishToReader))) == [below])
+    _ = client.received(.failed(AccessID(3), .cancelled, explanation: nil))
+    #expect(Self.delivered(client.step(.messageAnswered(Self.message(1, 1), hasReacquirer: false), at: 0)).isEmpty)
+    let above = Self.message(3, 2)
+    #expect(Self.delivered(client.received(Self.frame(above, .relinquishToWriter, above: below))) == [above])
+    #expect(Self.delivered(client.step(.messageAnswered(above, hasReacquirer: false), at: 0)).isEmpty)
+    #expect(Self.delivered(client.step(.messageAnswered(below, hasReacquirer: false), at: 0)) == [change])
   }
 
   @Test("A further access of the callback doesn't let it go")

@@ -108,10 +108,12 @@ struct CallbackOrder: Hashable, Sendable {
     released.append(.deliver(delivery, entry.origin))
   }
 
-  /// Whether messages wait that come before this one; those that were sent ahead don't.
+  /// Whether messages wait that come before this one; those that were sent ahead don't, nor do those that are postponed: the
+  /// service has their answers, and may ask above other callbacks.
   private func isQueued(_ entry: HeldBack) -> Bool {
     guard let waiting = heldBack[entry.delivery.presenter] else { return false }
-    return entry.delivery.isAhead || waiting.contains { !$0.delivery.isAhead || $0.isStale }
+    if entry.delivery.isAhead { return true }
+    return waiting.contains { !$0.isPostponed && (!$0.delivery.isAhead || $0.isStale) }
   }
 
   /// Whether a message may wait for callbacks that the service doesn't know; otherwise it lets go the one that it sent ahead.
