@@ -8,8 +8,13 @@ import TestSupport
 /// Servers on loopback in a directory of their own, which ends with the last reference.
 final class EtcdCluster: @unchecked Sendable {
   /// Whether the program is there; it's in Debian's package `etcd-server`.
-  static let isInstalled = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
-    FileManager.default.isExecutableFile(atPath: "\($0)/etcd")
+  static let isInstalled = isProgram("etcd")
+
+  /// Whether a program is there.
+  static func isProgram(_ name: String) -> Bool {
+    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
+      FileManager.default.isExecutableFile(atPath: "\($0)/\(name)")
+    }
   }
 
   struct Failure: Error {}
@@ -20,14 +25,16 @@ final class EtcdCluster: @unchecked Sendable {
   // Only the test's task starts and ends servers: the class isn't shared while it does.
   private var processes: [ChildProcess?]
 
-  init(count: Int = 1) throws {
+  /// Starts servers that, if asked, have certificates and want them from clients.
+  init(count: Int = 1, hasCertificates: Bool = false) throws {
     directory = NSTemporaryDirectory() + "etcd-\(UUID().uuidString.prefix(8))"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     let ports = try (0..<count * 2).map { _ in
       guard let port = LoopbackServer.freePort() else { throw Failure() }
       return port
     }
-    let clients = (0..<count).map { "http://127.0.0.1:\(ports[$0])" }
+    let scheme = hasCertificates ? "https" : "http"
+    let clients = (0..<count).map { "\(scheme)://127.0.0.1:\(ports[$0])" }
     let peers = (0..<count).map { "http://127.0.0.1:\(ports[count + $0])" }
     endpoints = clients.map { EtcdEndpoint($0) }
     let directory = directory
@@ -38,10 +45,38 @@ final class EtcdCluster: @unchecked Sendable {
         "--initial-advertise-peer-urls", peers[index], "--initial-cluster",
         peers.enumerated().map { "n\($0)=\($1)" }.joined(separator: ","), "--heartbeat-interval", "100",
         "--election-timeout", "1000", "--experimental-watch-progress-notify-interval", "1s",
-      ]
+      ] + (hasCertificates ? Self.certificateArguments(directory) : [])
     }
     processes = arguments.map { _ in nil }
+    if hasCertificates { try makeCertificates() }
     for index in 0..<count { try start(index) }
+  }
+
+  /// A file in the directory.
+  func path(_ name: String) -> String { "\(directory)/\(name)" }
+
+  private static func certificateArguments(_ directory: String) -> [String] {
+    [
+      "--cert-file", "\(directory)/server.pem", "--key-file", "\(directory)/server.key", "--client-cert-auth",
+      "--trusted-ca-file", "\(directory)/ca.pem",
+    ]
+  }
+
+  /// An authority, and certificates of a server and a client without common names, which the gateway refuses (E-4).
+  private func makeCertificates() throws {
+    let script = """
+      set -e
+      cd "$1"
+      new() { openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "$@"; }
+      new -keyout ca.key -out ca.pem -subj /O=ca
+      for name in server client; do
+        new -CA ca.pem -CAkey ca.key -keyout $name.key -out $name.pem -subj /O=$name -addext basicConstraints=critical,CA:false \
+          -addext subjectAltName=IP:127.0.0.1 -addext extendedKeyUsage=serverAuth,clientAuth
+      done
+      """
+    let shell = try ChildProcess(
+      "sh", ["-c", script, "sh", directory], input: .nothing, output: .nothing, errors: .nothing)
+    if shell.waitUntilExit() != .exit(0) { throw Failure() }
   }
 
   deinit {

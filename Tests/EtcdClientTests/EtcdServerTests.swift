@@ -288,4 +288,34 @@ struct EtcdServerTests {
     // Three named writes in between, and the one without an answer, if it was made.
     #expect(revisions.count == 5 || revisions.count == 6)
   }
+
+  @Test(
+    "E-4: a given authority is trusted and a client's certificate is shown; without one of them the client isn't let in",
+    .enabled(if: EtcdCluster.isProgram("openssl"), "there's no program 'openssl'"))
+  func certificates() async throws {
+    let cluster = try EtcdCluster(hasCertificates: true)
+    var configuration = EtcdClient.Configuration(endpoints: cluster.endpoints)
+    configuration.callLimit = .seconds(30)
+    configuration.attemptCountMax = 1000
+    let all = CurlTransport.Options(
+      certificateAuthorityPath: cluster.path("ca.pem"), certificatePath: cluster.path("client.pem"),
+      keyPath: cluster.path("client.key"))
+    let client = try EtcdClient(configuration, options: all)
+    let revision = try await client.put("tls", "1")
+    // Streams and calls share a connection where the server offers HTTP/2.
+    var iterator = client.watch(.key("tls"), from: revision).makeAsyncIterator()
+    #expect(try await iterator.next()?.changes.map(\.revision) == [revision])
+    let next = try await client.put("tls", "2")
+    #expect(try await iterator.next()?.changes.map(\.revision) == [next])
+
+    configuration.attemptCountMax = 1
+    let stranger = try EtcdClient(
+      configuration, options: .init(certificatePath: all.certificatePath, keyPath: all.keyPath))
+    let untrusted = await error { try await stranger.put("tls", "3") }
+    #expect(untrusted?.code == .notTrusted && untrusted?.mayHaveBeenApplied == false)
+    let anonymous = try EtcdClient(
+      configuration, options: .init(certificateAuthorityPath: all.certificateAuthorityPath))
+    #expect(await error { try await anonymous.put("tls", "4") } != nil)
+    #expect(try await client.get("tls")?.value == "2")
+  }
 }
