@@ -59,7 +59,7 @@ private final class VersionField: Sendable {
   private let savedInC: URL
   private let counter = Mutex<Int64>(0)
   private let isTiny: Bool
-  /// What rows have prepared for themselves: one that isn't measured doesn't cost anything.
+  /// The names of preparations that rows have made for themselves: one that isn't measured doesn't cost anything.
   private let prepared = Mutex<Set<String>>([])
 
   private var size: Int { isTiny ? 1 << 20 : 100 << 20 }
