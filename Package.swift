@@ -268,8 +268,9 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FileMetadata", "FilePackages", "FileWatching",
-        "FileVersions", "FoundationCompatibility", "MetadataPredicates", "SystemInterface",
+        "EtcdClient", "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FileMetadata", "FilePackages",
+        "FileWatching", "FileVersions", "FoundationCompatibility", "HTTPTransport", "MetadataPredicates",
+        "SystemInterface",
       ],
       swiftSettings: settings),
     .testTarget(
