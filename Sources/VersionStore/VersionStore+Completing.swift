@@ -13,23 +13,21 @@ extension VersionStore {
     of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
   ) throws(VersionStoreError) {
     // Something else may have been put there meanwhile.
-    let isThere = try status(of: source)?.identity == identity
-    if version.isPackage {
-      if isThere {
-        // Nothing has that name. Not every file system can check that.
-        try storing { () throws(SystemError) in
-          try files.rename(
-            source, at: .workingDirectory, to: removal(of: version, at: source), at: .workingDirectory, .replacing)
-        }
+    if try status(of: source)?.identity == identity {
+      // Nothing has that name. Not every file system can check that.
+      try storing { () throws(SystemError) in
+        try files.rename(
+          source, at: .workingDirectory, to: removal(of: version, at: source), at: .workingDirectory, .replacing)
       }
-      return try removeRest(of: version, at: source)
     }
-    if isThere { try storing { () throws(SystemError) in try files.removeItem(at: source) } }
+    if version.isPackage { return try removeRest(of: version, at: source) }
+    try removeRest(of: version, at: source, identity)
     try seal(path(of: version))
     if let hash = version.hash { try share(path(of: version), hash) }
   }
 
-  /// Where a package is while it's removed member by member: nobody is to take a part of it for the whole.
+  /// The place of an item while it's removed: nobody is to take a part of a package for the whole, and a file that another program has put
+  /// there in the last instant is recognized.
   private func removal(of version: StoredVersion, at source: SystemPath) -> SystemPath {
     source.parent.appending(".moved-" + version.id.description)
   }
@@ -40,6 +38,38 @@ extension VersionStore {
     try storing { () throws(SystemError) in try files.removeItem(at: rest) }
   }
 
+  /// The same for a file: another one has been put at the source in the last instant, and goes back.
+  private func removeRest(
+    of version: StoredVersion, at source: SystemPath, _ identity: FileIdentity
+  ) throws(VersionStoreError) {
+    let rest = removal(of: version, at: source)
+    guard let status = try status(of: rest) else { return }
+    try storing { () throws(SystemError) in
+      if status.identity == identity { return try files.removeItem(at: rest) }
+      try files.withDescriptor(source.parent, flags: .directory) { (directory) throws(SystemError) in
+        try files.putBack(
+          DirectoryItem(name: rest.lastComponent, directory: directory, place: source.parent),
+          to: DirectoryItem(name: source.lastComponent, directory: directory, place: source.parent))
+      }
+    }
+  }
+
+  /// A file that was to be removed when the process ended gets its name back, and is examined like any other; if something else has
+  /// its name by now, it's removed if the version has its contents.
+  private func giveBackRest(of version: StoredVersion, at source: SystemPath) throws(VersionStoreError) {
+    let rest = removal(of: version, at: source)
+    if try status(of: rest) == nil { return }
+    let isFree = try status(of: source) == nil
+    if !isFree {
+      let hash = try contents(ofItemAt: rest)?.hash
+      if hash == nil || hash != version.hash { return }
+    }
+    try storing { () throws(SystemError) in
+      if !isFree { return try files.removeItem(at: rest) }
+      try files.rename(rest, at: .workingDirectory, to: source, at: .workingDirectory, .exclusive)
+    }
+  }
+
   /// Ends a move into the store that a crash has cut off, any time later.
   ///
   /// The source may have been changed, or be another file with the same number: only contents that the version has are
@@ -47,8 +77,8 @@ extension VersionStore {
   func recoverMove(
     of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
   ) throws(VersionStoreError) {
+    if version.isPackage { try removeRest(of: version, at: source) } else { try giveBackRest(of: version, at: source) }
     if version.hash == nil { return try recoverUnhashedMove(of: version, from: source, identity) }
-    if version.isPackage { try removeRest(of: version, at: source) }
     let there = try contents(ofItemAt: source)
     let isSource = try status(of: source)?.identity == identity
     if isSource, there?.hash == version.hash {

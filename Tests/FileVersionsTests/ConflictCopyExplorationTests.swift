@@ -105,7 +105,8 @@ struct ConflictCopyExplorationTests {
     "CV-34: A text that another program writes before any call of a resolution isn't lost", arguments: Kind.allCases,
     ["a.txt", copies[0]])
   func lastInstant(kind: Kind, name: String) async throws {
-    for number in stride(from: 1, through: try await callCount(kind), by: Budget.isLong ? 1 : 9) {
+    for number in stride(from: 1, through: try await callCount(kind), by: Budget.isComplete ? 1 : Budget.isLong ? 3 : 9)
+    {
       try await withConflictCopies { sandbox in
         let conflict = try await prepare(sandbox)
         let failures = Guarded(0)
