@@ -40,6 +40,8 @@ struct ConcurrencyStressOfPresentersTests {
       try await box.domain.waitUntil(\.accesses.isEmpty)
       #expect(unexpected.errors.map(\.description) == [])
       #expect(box.domain.host.withState { $0.decider.invariants() } == [])
+      // The task of a deadline that was cancelled may still have to end.
+      for _ in 0..<100_000 where box.clock.scheduledCount > 0 { await Task.yield() }
       #expect(box.clock.scheduledCount == 0)
     }
   }
