@@ -15,6 +15,7 @@ enum {
   shim_curl_error_buffer = 10010,
   shim_curl_headers = 10023,
   shim_curl_certificate = 10025,
+  shim_curl_key_password = 10026,
   shim_curl_method = 10036,
   shim_curl_authorities = 10065,
   shim_curl_key = 10087,

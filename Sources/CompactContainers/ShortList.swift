@@ -25,6 +25,14 @@ public struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection, Mu
     }
   }
 
+  /// For how many elements there's room without another allocation.
+  @inlinable public var capacity: Int {
+    switch content {
+    case .one: 1
+    case .array(let elements): elements.capacity
+    }
+  }
+
   @inlinable public mutating func reserveCapacity(_ capacity: Int) {
     guard capacity > 1 else { return }
     changeArray { $0.reserveCapacity(capacity) }
@@ -107,6 +115,13 @@ public struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection, Mu
 
 extension ShortList: Equatable where Element: Equatable {
   @inlinable public static func == (left: Self, right: Self) -> Bool { left.elementsEqual(right) }
+}
+
+extension ShortList: Hashable where Element: Hashable {
+  @inlinable public func hash(into hasher: inout Hasher) {
+    hasher.combine(count)
+    for element in self { hasher.combine(element) }
+  }
 }
 
 extension ShortList: CustomStringConvertible {

@@ -46,7 +46,7 @@ public struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConvert
     public static let cannotResolve = Code(3, "cannotResolve")
     /// No server accepts the connection.
     public static let cannotConnect = Code(4, "cannotConnect")
-    /// The server or this client isn't trusted, or a certificate can't be read.
+    /// The server or this client isn't trusted, a certificate can't be read, or the server doesn't speak TLS at this port.
     public static let notTrusted = Code(5, "notTrusted")
     /// A limit of ``HTTPLimits`` has passed.
     public static let timedOut = Code(6, "timedOut")

@@ -47,3 +47,13 @@ long test_send(int connection, const void *bytes, unsigned long count) {
 }
 
 int test_set_environment(const char *name, const char *value) { return setenv(name, value, 1); }
+
+int test_connect(int port) {
+  int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  if (connection >= 0 && connect(connection, (struct sockaddr *)&address, sizeof address) != 0) {
+    close(connection);
+    return -1;
+  }
+  return connection;
+}

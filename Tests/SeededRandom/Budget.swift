@@ -2,8 +2,9 @@ import Foundation
 
 /// How much to explore, and from which seeds, from the environment.
 package enum Budget {
-  /// `FILE_COORDINATION_SEEDS=long` explores more than a normal run can afford.
-  package static let isLong = environment("FILE_COORDINATION_SEEDS") == "long" || isComplete
+  /// `FILE_COORDINATION_SEEDS=long` explores more than a normal run can afford, and `check` the same with a quarter of the seeds.
+  package static let isLong = environment("FILE_COORDINATION_SEEDS") == "long" || isCheck || isComplete
+  private static let isCheck = environment("FILE_COORDINATION_SEEDS") == "check"
   /// `FILE_COORDINATION_SEEDS=all` also explores what takes minutes by itself, which a check of each change can't afford.
   package static let isComplete = environment("FILE_COORDINATION_SEEDS") == "all"
   /// `FILE_COORDINATION_CHURN=<n>` lets files change beside live queries for so many seconds.
@@ -16,10 +17,11 @@ package enum Budget {
   /// Without it every run explores the same seeds: it fails because of a change, and not because of its luck.
   package static let firstSeed = environment("FILE_COORDINATION_FIRST_SEED").flatMap(UInt64.init) ?? 0
 
-  /// The seeds of an exploration: as many as a normal or a long run can afford, or the one to replay.
-  package static func seeds(normal: Int, long: Int) -> [UInt64] {
+  /// The seeds of an exploration: as many as a normal, a long or a complete run can afford, or the one to replay.
+  package static func seeds(normal: Int, long: Int, complete: Int? = nil) -> [UInt64] {
     if let seed { return [seed] }
-    return (0..<UInt64(isLong ? long : normal)).map { firstSeed &+ $0 }
+    let count = isComplete ? complete ?? long : isCheck ? max(normal, long / 4) : isLong ? long : normal
+    return (0..<UInt64(count)).map { firstSeed &+ $0 }
   }
 
   private static func environment(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }

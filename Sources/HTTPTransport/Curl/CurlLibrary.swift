@@ -52,8 +52,11 @@ extension HTTPTransportError {
   ///   - text: libcurl's words.
   ///   - isSent: Whether bytes of the request were sent.
   init(curl result: Int32, of name: String, text: String, isSent: Bool) {
+    // The certificate of a client is judged after the handshake, when the request may be under way, which then is read by nobody.
+    let isRefused = [35, 55, 56].contains(result) && text.contains("alert") && !text.contains("alert internal")
     let code: Code =
       switch result {
+      case _ where isRefused: .notTrusted
       // An answer without a head, as of HTTP/0.9, is an unknown protocol for libcurl.
       case 1: isSent ? .invalidResponse : .invalidRequest
       case 3, 43: .invalidRequest
@@ -68,6 +71,24 @@ extension HTTPTransportError {
       default: .other
       }
     // 65 is reported for the connection that comes after the lost one, on which nothing was sent yet.
-    self.init(code, "\(name) failed: \(text)", isUnsent: !isSent && result != 65)
+    let words = result == 65 ? "the connection was lost before the server had the whole request" : text
+    let advice = isRefused ? Self.clientAdvice : Self.advice(result)
+    self.init(
+      code, "\(name) failed: \(words)\(advice.map { ". \($0)" } ?? "")", isUnsent: isRefused || !isSent && result != 65)
+  }
+
+  private static let clientAdvice =
+    "The server refuses this client: it may ask for a certificate that one of its authorities has signed, with the key"
+
+  /// The remedy for a result; `nil` where libcurl's words say it.
+  private static func advice(_ result: Int32) -> String? {
+    switch result {
+    case 35: "The server may not speak TLS at this port: then the address begins with http://"
+    case 52: "The server may speak TLS at this port: then the address begins with https://"
+    case 51, 60: "The server's certificate has to be valid, for this host, and signed by an authority that's trusted"
+    case 58: "The files of the client's certificate and key have to be in PEM and fit together, and the key unencrypted"
+    case 77: "The file of the authority has to be there, in PEM, with its certificate"
+    default: nil
+    }
   }
 }

@@ -72,6 +72,8 @@ extension CurlTransfer {
     if let path = options.certificateAuthorityPath { set(shim_curl_authorities, path) }
     if let path = options.certificatePath { set(shim_curl_certificate, path) }
     if let path = options.keyPath { set(shim_curl_key, path) }
+    // Otherwise OpenSSL asks for the one of an encrypted key at the terminal, and stops the thread of all transfers until somebody answers.
+    set(shim_curl_key_password, "")
     unsafe _ = shim_curl_set_pointer(curl, easy, Int32(shim_curl_error_buffer), words)
   }
 

@@ -31,6 +31,7 @@ extension FileSystem {
             DirectoryItem(name: newName, directory: source, place: new.parent),
             with: DirectoryItem(name: name, directory: directory, place: path.parent), ifThat: check)
         }
+        removeIncoming(of: name, at: directory)
         try synchronizeAfterCommit(directory)
       }
     }

@@ -63,7 +63,7 @@ extension FileSystem {
   package func removeDisplaced(_ displaced: DirectoryItem?) throws(SystemError) {
     guard let displaced else { return }
     do {
-      try removeTree(displaced.name, at: displaced.directory, overridingMode: true)
+      try removeTree(nameForRemoval(of: displaced), at: displaced.directory, overridingMode: true)
     } catch let error where error.isAbsence {
       // Somebody has taken it for what a killed save has left.
     } catch {

@@ -68,10 +68,20 @@ extension FileSystem {
     of path: SystemPath, withContentsOf source: SystemPath, mode: UInt32? = nil,
     permission: WritePermission = .required, over target: SaveTarget = .any
   ) throws(SystemError) {
+    try replaceContents(
+      of: path, withContentsOf: source, mode: mode, permission: permission, over: target, settling: synchronize)
+  }
+
+  /// The same together with something else, as ``replaceContents(of:with:permission:over:settling:)``.
+  package func replaceContents(
+    of path: SystemPath, withContentsOf source: SystemPath, mode: UInt32? = nil,
+    permission: WritePermission = .required, over target: SaveTarget = .any,
+    settling settle: (FileDescriptor) throws(SystemError) -> Void
+  ) throws(SystemError) {
     let isNew = try statusIfPresent(of: path) == nil
     try withDescriptor(source.parent, flags: .directory) { (directory) throws(SystemError) in
       let item = DirectoryItem(name: source.lastComponent, directory: directory, place: source.parent)
-      try replace(path, permission, .over(target), settling: synchronize) { (file) throws(SystemError) in
+      try replace(path, permission, .over(target), settling: settle) { (file) throws(SystemError) in
         try copyContents(of: item, to: file)
         if let mode, isNew { try setMode(of: file, to: mode) }
       }
@@ -108,7 +118,7 @@ extension FileSystem {
   package func replaceContents(
     of name: SystemPath, at directory: FileDescriptor, with contents: [UInt8], expecting status: FileStatus?
   ) throws(SystemError) {
-    let expectation = Expectation(status: status) { _ in }
+    let expectation = ExpectedFile(status: status, hasContents: nil) { _ in }
     try replace(name, at: directory, in: SystemPath(""), .required, .expecting(expectation), settling: synchronize) {
       (file) throws(SystemError) in try writeAll(contents, to: file)
     }
@@ -122,20 +132,25 @@ extension FileSystem {
   /// exception is a write within one tick of the file system's clock that doesn't change the size. File systems that can't exchange
   /// names compare right before the replacement.
   ///
+  /// A program that has mapped the file may change its bytes and not its status, see mmap(2), so the caller compares them once more. Its
+  /// later stores are in the former file, which has no name any more.
+  ///
   /// - Parameters:
   ///   - path: The file, as a canonical path.
   ///   - contents: Its new contents.
   ///   - status: The file's status before it was read.
+  ///   - compare: Reads the file that comes out, and returns whether it has the bytes that were read before.
   ///   - meet: Called with the name of the new file beside the old one, right before it takes its place.
   ///   - note: Called after each piece of a mebibyte with the number of bytes written; may stop the writing.
   /// - Throws: As above, ENOENT if nothing is there, ESTALE if something else is there, or the error of `note`. The file is as it was.
   /// - Note: renameat2(2) on `RENAME_EXCHANGE`.
   package func replaceContents(
     of path: SystemPath, with contents: [UInt8], expecting status: FileStatus,
+    comparing compare: ((_ former: FileDescriptor) throws(SystemError) -> Bool)? = nil,
     meeting meet: @escaping (SystemPath) -> Void = { _ in },
     noting note: (_ count: Int64) throws(SystemError) -> Void = { _ throws(SystemError) in }
   ) throws(SystemError) {
-    let expectation = Expectation(status: status) { meet(path.parent.appending($0)) }
+    let expectation = ExpectedFile(status: status, hasContents: compare) { meet(path.parent.appending($0)) }
     try replace(path, .required, .expecting(expectation), settling: synchronize) { (file) throws(SystemError) in
       try note(0)
       var rest = contents[...]
@@ -173,7 +188,8 @@ extension FileSystem {
     let old = try replaceableStatus(of: name, at: directory)
     switch commitment {
     case .expecting(let expected): try require(old, toBe: expected.status, name)
-    case .over(.nothing) where old != nil: throw SystemError(call: "replaceContents", paths: [name], errno: EEXIST)
+    case .over(let target) where target.isNothing && old != nil:
+      throw SystemError(call: "replaceContents", paths: [name], errno: EEXIST)
     case .over: break
     }
     if old != nil && permission == .required { try refuseReadOnlyFile(name, at: directory) }
@@ -221,12 +237,13 @@ extension FileSystem {
   ) throws(SystemError) {
     // 0o600 until the old file's own mode is set: a user who couldn't read the old contents may not read the new ones.
     var file = try makeTemporaryFile(
-      for: name, in: directory, mode: old == nil ? 0o666 : 0o600, unnamed: unnamed)
+      for: name, as: commitment.draftName, in: directory, mode: old == nil ? 0o666 : 0o600, unnamed: unnamed)
     do {
       try fill(file.descriptor)
       if old != nil { try copyMetadata(of: name, at: directory, to: file.descriptor) }
       try settle(file.descriptor)
-      try nameTemporaryFile(&file, for: name, in: directory)
+      try nameTemporaryFile(&file, for: name, as: commitment.draftName, in: directory)
+      if case .chosen = commitment.draftName { removeIncoming(of: name, at: directory) }
       if let temporary = file.name {
         let draft = DirectoryItem(name: temporary, directory: directory, place: parent)
         let place = DirectoryItem(name: name, directory: directory, place: parent)
@@ -235,7 +252,7 @@ extension FileSystem {
           expected.meet(temporary)
           if let status = expected.status {
             try exchange(draft, with: place) { (item) throws(SystemError) in
-              try require(statusIfPresent(of: item.name, at: item.directory), toBe: status, name)
+              try require(item, toBe: status, expected, name)
             }
             // It's a save whose former contents are left over if this fails.
             try? unlink(temporary, at: directory, .file)
@@ -256,25 +273,6 @@ extension FileSystem {
     do {
       try renameExclusively(draft, to: place)
     } catch let error where error.errno == EEXIST { throw changedMeanwhile(place.name) }
-  }
-
-  /// Throws ENOENT or ESTALE unless a file is the expected one, with the contents that it had; nothing is expected if that's `nil`.
-  private func require(
-    _ status: FileStatus?, toBe expected: FileStatus?, _ name: SystemPath
-  ) throws(SystemError) {
-    guard let expected else {
-      if status == nil { return }
-      throw changedMeanwhile(name)
-    }
-    guard let status else {
-      throw SystemError(call: "replaceContents", paths: [name], errno: ENOENT, advice: "It's gone.")
-    }
-    if !status.hasContents(of: expected) { throw changedMeanwhile(name) }
-  }
-
-  private func changedMeanwhile(_ name: SystemPath) -> SystemError {
-    SystemError(
-      call: "replaceContents", paths: [name], errno: ESTALE, advice: "Another program has written it meanwhile.")
   }
 
   private func copyMetadata(
@@ -300,19 +298,13 @@ extension FileSystem {
 /// How a new file gets its place.
 private enum Commitment {
   case over(SaveTarget)
-  case expecting(Expectation)
-}
+  case expecting(ExpectedFile)
 
-/// The file that a save may replace, and the function that sees the new file before the replacement.
-private struct Expectation {
-  /// `nil` if nothing may be there.
-  let status: FileStatus?
-  let meet: (SystemPath) -> Void
-}
-
-extension FileStatus {
-  /// Whether this is the file of another status, not written since.
-  package func hasContents(of other: FileStatus) -> Bool {
-    kind == other.kind && identity == other.identity && size == other.size && modificationTime == other.modificationTime
+  /// The incoming name is for files that take their place in one step: after an exchange the former file has the name.
+  var draftName: DraftName {
+    switch self {
+    case .over(let target): target.isExchange || target.temporaryName != nil ? .chosen(target.temporaryName) : .incoming
+    case .expecting: .chosen(nil)
+    }
   }
 }

@@ -2,22 +2,49 @@ internal import Glibc
 
 // A new file takes its place: over any file, over none, or over one that somebody sees before it's gone.
 
-/// The files whose place a save may take.
-package enum SaveTarget {
+/// The files whose place a save may take, and the name of the new file until then.
+package struct SaveTarget {
+  enum Rule {
+    case any
+    case nothing
+    case inspected((SystemPath, FileStatus) throws(SystemError) -> Void)
+  }
+
+  let rule: Rule
+  /// The name that the new file gets beside the old one, and that the old one has after the exchange; a random one unless stated, or if
+  /// it's taken.
+  package var temporaryName: SystemPath?
+
   /// Any file, which is gone then, or none.
-  case any
+  package static var any: SaveTarget { SaveTarget(rule: .any) }
+
   /// None: EEXIST if something is there.
-  case nothing
-  /// Any file or none. A file that's there is shown before it's gone.
+  package static var nothing: SaveTarget { SaveTarget(rule: .nothing) }
+
+  /// Any file or none: a file that's there is shown before it's gone.
   ///
   /// The function gets the path at which the file is then, and its status. If it throws, the file goes back, and the save fails with that error.
-  case inspected((SystemPath, FileStatus) throws(SystemError) -> Void)
+  package static func inspected(_ inspect: @escaping (SystemPath, FileStatus) throws(SystemError) -> Void) -> SaveTarget
+  {
+    SaveTarget(rule: .inspected(inspect))
+  }
+
+  var isNothing: Bool {
+    if case .nothing = rule { return true }
+    return false
+  }
+
+  /// Whether the former file has the temporary name after the new one has taken its place.
+  var isExchange: Bool {
+    if case .inspected = rule { return true }
+    return false
+  }
 }
 
 extension FileSystem {
   /// Gives a complete file its place, where others may come and go.
   ///
-  /// For ``SaveTarget/inspected(_:)`` the two files change places in one step, so that it's the very file that's replaced which is shown,
+  /// For `SaveTarget.inspected` the two files change places in one step, so that it's the very file that's replaced which is shown,
   /// whatever another program has put there in the last instant. File systems that can't exchange names show the file right before it's
   /// replaced.
   ///
@@ -26,7 +53,7 @@ extension FileSystem {
   func take(
     _ place: DirectoryItem, by draft: DirectoryItem, _ target: SaveTarget
   ) throws(SystemError) {
-    switch target {
+    switch target.rule {
     case .any:
       try rename(draft.name, at: draft.directory, to: place.name, at: place.directory, .replacing)
     case .nothing:

@@ -41,6 +41,8 @@ package struct OpenFlags: OptionSet, Hashable, Sendable {
   package static let create = OpenFlags(rawValue: O_CREAT)
   /// Fail with EEXIST when the file is there.
   package static let exclusive = OpenFlags(rawValue: O_EXCL)
+  /// Write at the end of the file, wherever that is by then.
+  package static let append = OpenFlags(rawValue: O_APPEND)
   /// Empty the file.
   package static let truncate = OpenFlags(rawValue: O_TRUNC)
   /// Fail with ENOTDIR when it isn't a directory.

@@ -27,6 +27,9 @@ package protocol FileSystem: Sendable {
   /// Keeps out only programs that lock it too. See flock(2).
   func lock(_ descriptor: FileDescriptor) throws(SystemError)
 
+  /// Ends the lock of an open file or directory before it's closed. See flock(2).
+  func unlock(_ descriptor: FileDescriptor) throws(SystemError)
+
   // MARK: Contents
 
   /// Reads at most `buffer.count` bytes to the start of `buffer` and returns how many; 0 at the end. See read(2).

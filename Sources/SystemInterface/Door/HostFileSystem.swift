@@ -62,6 +62,11 @@ extension HostFileSystem {
     try checked(.lock) { flock(descriptor.rawValue, LOCK_EX | LOCK_NB) }
   }
 
+  /// flock(2).
+  package func unlock(_ descriptor: FileDescriptor) throws(SystemError) {
+    try checked(.lock) { flock(descriptor.rawValue, LOCK_UN) }
+  }
+
   /// read(2).
   package func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws(SystemError) -> Int {
     try checked(.read) {

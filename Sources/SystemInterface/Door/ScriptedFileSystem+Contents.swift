@@ -35,6 +35,11 @@ extension ScriptedFileSystem {
     try run(.lock, on: descriptor) { (base, _, _) throws(SystemError) in try base.lock(descriptor) }
   }
 
+  /// Logged and scripted, then flock(2).
+  package func unlock(_ descriptor: FileDescriptor) throws(SystemError) {
+    try run(.lock, on: descriptor) { (base, _, _) throws(SystemError) in try base.unlock(descriptor) }
+  }
+
   /// Logged and scripted, then read(2).
   package func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws(SystemError) -> Int {
     try run(.read, on: descriptor) { (base, _, limit) throws(SystemError) in

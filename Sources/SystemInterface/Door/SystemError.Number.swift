@@ -20,6 +20,7 @@ extension SystemError {
     package static let tooManyOpenFiles = Number(rawValue: EMFILE)
     package static let improperLink = Number(rawValue: EXDEV)
     package static let tooManyLinks = Number(rawValue: EMLINK)
+    package static let isADirectory = Number(rawValue: EISDIR)
     package static let notADirectory = Number(rawValue: ENOTDIR)
     package static let noSpace = Number(rawValue: ENOSPC)
     package static let quotaExceeded = Number(rawValue: EDQUOT)

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A source of the time that runs actions at a time.
 ///
 /// Everything in this package that waits asks a clock, so that a test can let hours pass at once.
@@ -19,16 +21,28 @@ public protocol CoordinationClock: Sendable {
 
 /// An action that waits for its time.
 ///
+/// Most deadlines are called off, one for each access that waits: so it's one object, without a lock of its own.
+///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `pending` | its lock | taking the value out decides between starting and cancelling, and frees the closures' captures |
+/// | `isTaken` | itself: set once | decides between starting and cancelling |
+/// | `pending` | `isTaken`: only the thread that sets it uses the value | taking it out frees the closures' captures |
 public final class ScheduledAction: Sendable {
   private struct Pending: Sendable {
     let action: @Sendable () -> Void
-    let onCancel: @Sendable () -> Void
+    let cancelling: Cancelling
   }
 
-  private let pending: Guarded<Pending?>
+  /// How the clock forgets the action.
+  private enum Cancelling: Sendable {
+    case call(@Sendable () -> Void)
+    /// The clock of this computer needs no closure for that.
+    case remove(HostClock.Token, HostClock)
+  }
+
+  private let isTaken = Atomic(false)
+  // Unsafe because the compiler doesn't see that one thread alone uses it: the one that sets `isTaken`.
+  nonisolated(unsafe) private var pending: Pending?
 
   /// Creates an action for a clock to start.
   ///
@@ -36,7 +50,12 @@ public final class ScheduledAction: Sendable {
   ///   - action: The work to run.
   ///   - onCancel: Makes the clock forget the action. Runs at most once, inside ``cancel()``.
   public init(_ action: @escaping @Sendable () -> Void, onCancel: @escaping @Sendable () -> Void = {}) {
-    pending = Guarded(Pending(action: action, onCancel: onCancel))
+    unsafe pending = Pending(action: action, cancelling: .call(onCancel))
+  }
+
+  /// Creates an action of the clock of this computer.
+  init(_ action: @escaping @Sendable () -> Void, _ token: HostClock.Token, in clock: HostClock) {
+    unsafe pending = Pending(action: action, cancelling: .remove(token, clock))
   }
 
   /// Calls the action off.
@@ -48,7 +67,10 @@ public final class ScheduledAction: Sendable {
   @discardableResult
   public func cancel() -> Bool {
     guard let pending = take() else { return false }
-    pending.onCancel()
+    switch pending.cancelling {
+    case .call(let onCancel): onCancel()
+    case .remove(let token, let clock): clock.remove(token)
+    }
     return true
   }
 
@@ -65,6 +87,7 @@ public final class ScheduledAction: Sendable {
   }
 
   private func take() -> Pending? {
-    pending.withLock { $0.take() }
+    if isTaken.exchange(true, ordering: .acquiringAndReleasing) { return nil }
+    return unsafe pending.take()
   }
 }

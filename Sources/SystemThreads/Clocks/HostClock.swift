@@ -19,6 +19,9 @@ public final class HostClock: CoordinationClock {
   /// The clock that everything uses by default.
   public static let shared = HostClock()
 
+  /// Names an action that waits.
+  typealias Token = PriorityHeap<MonotonicTime, ScheduledAction>.Token
+
   private struct State {
     var heap = PriorityHeap<MonotonicTime, ScheduledAction>()
     var isThreadStarted = false
@@ -67,7 +70,7 @@ public final class HostClock: CoordinationClock {
   ) -> ScheduledAction {
     let (scheduled, wake) = state.withLock { state in
       let scheduled = state.heap.insert(at: deadline) { token in
-        ScheduledAction(action, onCancel: { self.remove(token) })
+        ScheduledAction(action, token, in: self)
       }
       return (scheduled, Self.wake(for: deadline, &state))
     }
@@ -95,7 +98,7 @@ public final class HostClock: CoordinationClock {
     return .unpark
   }
 
-  private func remove(_ token: PriorityHeap<MonotonicTime, ScheduledAction>.Token) {
+  func remove(_ token: Token) {
     // Freed outside the lock: the last reference may run foreign code.
     _ = state.withLock { $0.heap.remove(token) }
   }

@@ -53,6 +53,8 @@ package final class FutexLock: Sendable {
   }
 }
 
+private let guardedCacheLineSize = 64
+
 /// A value that can be reached only while holding the lock stored next to it.
 ///
 /// | state | guarded by | why |
@@ -63,6 +65,9 @@ package final class FutexLock: Sendable {
 /// `@unchecked Sendable` because the value never leaves the lock: it is `sending` on its way in, and `inout sending` inside
 /// the body, so the compiler refuses to let a reference to its insides escape. The value lives in raw memory rather than in
 /// a stored property, which would be checked for exclusive access at every turn although the lock already guarantees it.
+///
+/// The word and the value share one piece of memory: accesses and timers have such values, and allocations add up. A value
+/// that doesn't fit beside the word begins in another cache line, so that polling for the lock doesn't slow its holder down.
 @safe @usableFromInline
 package final class Guarded<State: ~Copyable>: @unchecked Sendable {
   @usableFromInline
@@ -71,18 +76,26 @@ package final class Guarded<State: ~Copyable>: @unchecked Sendable {
   @usableFromInline
   let state: UnsafeMutablePointer<State>
 
+  /// The memory of both.
+  private let memory: UnsafeMutableRawPointer
+
   /// Creates a guarded value.
   ///
   /// - Parameter state: The initial value.
   package init(_ state: consuming sending State) {
-    word = FutexWord(0)
-    unsafe self.state = .allocate(capacity: 1)
+    let (size, alignment) = (MemoryLayout<State>.size, MemoryLayout<State>.alignment)
+    let next = max(MemoryLayout<UInt32>.size, alignment)
+    let offset = next + size <= guardedCacheLineSize ? next : max(guardedCacheLineSize, alignment)
+    unsafe memory = .allocate(
+      byteCount: offset + size, alignment: max(alignment, MemoryLayout<UInt32>.alignment))
+    word = unsafe FutexWord(in: memory)
+    unsafe self.state = (memory + offset).bindMemory(to: State.self, capacity: 1)
     unsafe self.state.initialize(to: state)
   }
 
   deinit {
     unsafe state.deinitialize(count: 1)
-    unsafe state.deallocate()
+    unsafe memory.deallocate()
   }
 
   /// Runs `body` on the value while holding the lock.

@@ -20,12 +20,26 @@ package struct FutexWord: ~Copyable, @unchecked Sendable {
   @usableFromInline
   package let address: UnsafeMutablePointer<Atomic<UInt32>>
 
+  /// Whether the memory is the word's own.
+  private let ownsMemory: Bool
+
   package init(_ value: UInt32 = 0) {
     unsafe address = .allocate(capacity: 1)
     unsafe address.initialize(to: Atomic(value))
+    ownsMemory = true
+  }
+
+  /// A word of zero in memory of its owner, who frees it when nobody uses the word any more.
+  ///
+  /// - Parameter memory: Uninitialized memory, aligned for the word.
+  init(in memory: UnsafeMutableRawPointer) {
+    unsafe address = memory.bindMemory(to: Atomic<UInt32>.self, capacity: 1)
+    unsafe address.initialize(to: Atomic(0))
+    ownsMemory = false
   }
 
   deinit {
+    if !ownsMemory { return }
     unsafe address.deinitialize(count: 1)
     unsafe address.deallocate()
   }

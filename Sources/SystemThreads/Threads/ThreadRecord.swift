@@ -15,6 +15,7 @@ package struct ThreadRecord {
   private struct Storage {
     let number: Int
     var innermost: UInt = 0
+    var spare: AnyObject?
   }
 
   private let storage: UnsafeMutablePointer<Storage>
@@ -37,6 +38,14 @@ package struct ThreadRecord {
     get { unsafe storage.pointee.innermost }
     nonmutating set { unsafe storage.pointee.innermost = newValue }
   }
+
+  /// Takes the object that was left for the thread's next work, if there's one.
+  package func takeSpare() -> AnyObject? { unsafe storage.pointee.spare.take() }
+
+  /// Leaves an object for the thread's next work, which saves it from making its own; it goes when the thread ends.
+  ///
+  /// - Parameter object: The object, to which nobody else refers.
+  package func keepSpare(_ object: AnyObject) { unsafe storage.pointee.spare = object }
 }
 
 extension ThreadRecord {
@@ -53,6 +62,7 @@ extension ThreadRecord {
     let code = unsafe pthread_key_create(&key) { storage in
       guard let storage = unsafe storage?.assumingMemoryBound(to: Storage.self) else { return }
       unsafe ThreadRecord.release(storage.pointee.number)
+      unsafe storage.deinitialize(count: 1)
       unsafe storage.deallocate()
     }
     precondition(code == 0, "pthread_key_create failed with errno \(code)")

@@ -15,6 +15,8 @@ extern int test_listen(int *port);
 extern int test_accept(int listener);
 /// A Unix-domain socket that listens at a path; -1 with errno on an error.
 extern int test_listen_locally(const char *path);
+/// A connection to a port of 127.0.0.1; -1 with errno on an error.
+extern int test_connect(int port);
 /// Ends both directions of a connection; other threads that read or write get the end.
 extern void test_shut_down(int connection);
 /// send(2) without a signal when the peer is gone.

@@ -15,7 +15,7 @@ private let hasLibrary: Bool = {
 @Suite(
   "Transport on libcurl", .blocking, .serialized, .timeLimit(.minutes(5)),
   .enabled(if: hasLibrary, "needs libcurl.so.4, of the package libcurl4"))
-struct CurlTransportTests {
+struct CurlTransportConcurrencyTests {
   private func withServer<Result>(
     at path: String? = nil, _ answer: @escaping @Sendable (LoopbackServer.Request, LoopbackServer.Connection) -> Bool,
     _ body: (LoopbackServer, CurlTransport) async throws -> Result
@@ -160,7 +160,9 @@ struct CurlTransportTests {
   @Test("200 streams at once, each with its own bytes; afterwards no descriptor and no thread is left")
   func manyStreams() async throws {
     // In a process of its own: other tests open files and make transports meanwhile.
-    await #expect(processExitsWith: .success) { try await CurlTransportTests().expectNothingLeftOfManyStreams() }
+    await #expect(processExitsWith: .success) {
+      try await CurlTransportConcurrencyTests().expectNothingLeftOfManyStreams()
+    }
   }
 
   private func expectNothingLeftOfManyStreams() async throws {

@@ -5,7 +5,7 @@ import SystemInterface
 import Testing
 
 @Suite("Transports that follow a script")
-struct ScriptedTransportTests {
+struct ScriptedTransportConcurrencyTests {
   private static let ok = HTTPHead(status: 200)
 
   @Test("delays pass with the virtual clock, and the limit of silence ends a stream")
