@@ -133,6 +133,7 @@ extension FileAccessArbiter {
     var suspects: [AccessID] = []
     var newcomer: Newcomer?
     var ledger = ChangeLedger()
+    var spares = Spares()
 
     func duplicate() -> State { self }
   }
@@ -148,9 +149,17 @@ extension FileAccessArbiter {
     unsafeMutableAddress { unsafe treeBox.mutableAddress }
   }
 
+  // An address, because a call of the other accessors allocates a frame for what it lends, which is as large as a table. It leads
+  // into the box, as the address of the whole value does.
   var accesses: Table<Access> {
-    _read { yield state.value.accesses }
-    _modify { yield &state.value.accesses }
+    unsafeAddress {
+      let place = unsafe UnsafeMutablePointer(mutating: state.address)
+      return unsafe UnsafePointer(withUnsafeMutablePointer(to: &place.pointee.accesses) { unsafe $0 })
+    }
+    unsafeMutableAddress {
+      let place = unsafe state.mutableAddress
+      return unsafe withUnsafeMutablePointer(to: &place.pointee.accesses) { unsafe $0 }
+    }
   }
 
   var outlivedContexts: [AccessID: Int] {
@@ -193,6 +202,11 @@ extension FileAccessArbiter {
   var suspects: [AccessID] {
     _read { yield state.value.suspects }
     _modify { yield &state.value.suspects }
+  }
+
+  var spares: Spares {
+    _read { yield state.value.spares }
+    _modify { yield &state.value.spares }
   }
 
   /// The request under way, until it waits.

@@ -16,6 +16,11 @@ struct ServiceExplorationTests {
     arguments: Budget.isLong ? ServiceScenario.children : ServiceScenario.quickChildren)
   func everyInterleavingOfChildren(scenario: ServiceScenario) async { await explore(scenario) }
 
+  @Test(
+    "A presenter's callbacks don't run inside of each other unless an access of its own lies between",
+    arguments: Budget.isLong ? ServiceScenario.nested : ServiceScenario.quickNested)
+  func everyInterleavingOfNestedAccesses(scenario: ServiceScenario) async { await explore(scenario) }
+
   private func explore(_ scenario: ServiceScenario) async {
     let start = ServiceModel(scenario)
     let explorer = ServiceExplorer(stateCountMax: Budget.isLong ? 3_000_000 : 100_000)

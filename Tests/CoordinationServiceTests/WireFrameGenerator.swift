@@ -152,7 +152,10 @@ struct WireFrameGenerator {
   private mutating func reassertion() -> Reassertion {
     switch below(4) {
     case 0: .access(access(), request())
-    case 1: .presenter(presenter(), registration())
+    case 1:
+      .presenter(
+        presenter(), registration(),
+        running: list { RunningCallback(message: MessageID($0.number(), epoch: $0.number()), kind: $0.messageKind()) })
     case 2: .token(access(), accessToken())
     default: .debt(presenter(), MessageID(number(), epoch: number()), owedFor: debtOrigin())
     }

@@ -6,11 +6,17 @@ import Testing
 ///
 /// When one of these fails, the format has changed: then `Hello.currentVersion` has to change as well.
 @Suite struct WireGoldenBytesTests {
-  @Test("The bytes of version 7 are as they were")
+  @Test("The bytes of version 8 are as they were")
   func goldenBytes() throws {
-    #expect(Hello.currentVersion == 7)
-    for (frame, golden) in clientFrames { #expect(hex(try wireBytes(of: frame)) == golden) }
-    for (frame, golden) in serverFrames { #expect(hex(try wireBytes(of: frame)) == golden) }
+    #expect(Hello.currentVersion == 8)
+    for (frame, golden) in clientFrames {
+      let bytes = hex(try wireBytes(of: frame))
+      #expect(bytes == golden)
+    }
+    for (frame, golden) in serverFrames {
+      let bytes = hex(try wireBytes(of: frame))
+      #expect(bytes == golden)
+    }
   }
 
   private var clientFrames: [(ClientFrame, String)] {
@@ -28,7 +34,7 @@ import Testing
       (
         .hello(hello),
         """
-        4300000001070000000807060504030201ffffffff090000000000000001000000700100000004000000727466640a00\
+        4300000001080000000807060504030201ffffffff090000000000000001000000700100000004000000727466640a00\
         0000000000000118171615141312112827262524232221
         """
       ),
@@ -55,6 +61,18 @@ import Testing
       (
         .reasserted(.token(AccessID(2), AccessToken(high: 3, low: 4))),
         "1a0000000704020000000000000003000000000000000400000000000000"
+      ),
+      (
+        .reasserted(
+          .presenter(
+            PresenterID(1),
+            PresenterRegistration(
+              client: ClientID(1), purpose: PurposeID(2), label: "l", callbacks: .saveChanges, path: "/p"),
+            running: [RunningCallback(message: MessageID(3, epoch: 4), kind: .saveChanges)])),
+        """
+        400000000702010000000000000001000000000000000200000000000000010000006c040000000102002f7000010001\
+        0000000400000000000000030000000000000003
+        """
       ),
     ]
   }

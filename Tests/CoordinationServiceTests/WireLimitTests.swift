@@ -1,3 +1,4 @@
+import CompactContainers
 import CoordinationService
 import FileAccessArbiter
 import Testing
@@ -40,9 +41,12 @@ import Testing
       (.event(.presenterRemoved(PresenterID(.max))), .numberOutOfRange),
       (request { $0.limits.answering = -1 }, .numberOutOfRange),
       (request { $0.items = [AccessRequest.Item(longPath, .write(.update))] }, .invalidPath),
-      (request { $0.items = Array(repeating: item, count: WireFormat.listCountMax + 1) }, .listTooLong),
+      (request { $0.items = ShortList(repeating: item, count: WireFormat.listCountMax + 1) }, .listTooLong),
       (request { $0.label = String(repeating: "a", count: WireFormat.textByteCountMax + 1) }, .textTooLong),
-      (request { $0.items = Array(repeating: AccessRequest.Item(path, .write(.update)), count: 1000) }, .frameTooLong),
+      (
+        request { $0.items = ShortList(repeating: AccessRequest.Item(path, .write(.update)), count: 1000) },
+        .frameTooLong
+      ),
     ]
     for (frame, code) in frames {
       var bytes: [UInt8] = [1, 2, 3]

@@ -1,3 +1,4 @@
+import CompactContainers
 import Testing
 
 @testable import FileAccessArbiter

@@ -57,6 +57,29 @@ struct ReentrancyTests {
     harness.finish()
   }
 
+  @Test("When the middle one of three callbacks ends, what waits for the upper one is searched for a cycle")
+  func middleEndsFirst() throws {
+    let harness = ArbiterHarness()
+    let (presenter, callback) = presenterInDidChange(harness)
+    let holder = harness.write("/g")
+    let outer = harness.write("/o", inside: callback)
+    let inner = harness.read("/g", inside: .access(outer))
+    _ = harness.read("/d/f")
+    let middle = try #require(harness.top(presenter))
+    let ended = harness.read("/g", inside: .message(middle))
+    _ = harness.read("/d/f")
+    let upper = try #require(harness.top(presenter))
+    #expect(upper != middle && harness.deliveries(presenter).allSatisfy(\.isReentrant))
+    harness.cancel(ended)
+    let last = harness.write("/o", inside: .message(upper))
+    #expect(harness.isWaiting(inner) && harness.isWaiting(last))
+    // From now on the inner access waits for the upper callback, that for the last access, and that for the outer one.
+    harness.apply(.answer(middle, hasReacquirer: false))
+    #expect([inner, last].filter(harness.isDeadlocked).count == 1)
+    harness.release(holder)
+    harness.finish()
+  }
+
   @Test("An answer that comes before the callback is over doesn't lose the accesses requested inside the callback")
   func answerBeforeTheEnd() {
     // The message is answered while its callback still waits for /g, and a second callback runs above it.

@@ -95,7 +95,8 @@ struct SafeSaveTests {
   }
 
   @Test(
-    "SIGKILL at any call leaves the old or the new contents, the mode and the attributes", arguments: try await steps())
+    "C-436: SIGKILL at any call leaves the old or the new contents, the mode and the attributes; the next save leaves nothing else",
+    arguments: try await steps())
   func death(verb: Verb, number: Int) async throws {
     try await SafeSaveScratch.with { scratch in
       let path = scratch.file.path(), name = verb.rawValue
@@ -111,10 +112,51 @@ struct SafeSaveTests {
       }
       #expect(mode == 0o640)
       #expect(comment == [1, 2, 3])
-      // At most the temporary file is left, and it blocks nothing.
+      // At most the temporary file is left, and the next save takes it.
       #expect(try scratch.names().count <= 2)
       try await verb.run(on: scratch.file, through: HostFileSystem())
       #expect(try scratch.contents("file") == SafeSaveScratch.new)
+      #expect(try scratch.names() == ["file"])
+    }
+  }
+
+  enum NextVerb: CaseIterable {
+    case delete, move, moveOver, copyOver
+
+    func run(_ coordinator: FileCoordinator, _ scratch: SafeSaveScratch) async throws {
+      switch self {
+      case .delete: try await coordinator.delete(scratch.file)
+      case .move: try await coordinator.move(scratch.file, to: scratch.url("moved"))
+      case .moveOver:
+        try scratch.write("moved", Data())
+        try await coordinator.move(scratch.url("moved"), to: scratch.file, replacing: true)
+      case .copyOver:
+        try scratch.write("moved", Data())
+        try await coordinator.copy(scratch.url("moved"), to: scratch.file, replacing: true)
+      }
+    }
+
+    var names: [String] {
+      switch self {
+      case .delete: []
+      case .move: ["moved"]
+      case .moveOver: ["file"]
+      case .copyOver: ["file", "moved"]
+      }
+    }
+  }
+
+  @Test("C-436: A deletion, a move and a copy take what a killed save has left as well", arguments: NextVerb.allCases)
+  func nextVerb(verb: NextVerb) async throws {
+    try await SafeSaveScratch.with { scratch in
+      let path = scratch.file.path()
+      await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+        let door = ScriptedFileSystem { $0.call == .rename ? .killProcess : .proceed }
+        try await Verb.replaceContents.run(on: URL(filePath: path), through: door)
+      }
+      #expect(try scratch.names() == [".file.incoming.fcsave", "file"])
+      try await verb.run(FileCoordinator(domain: CoordinationDomain()), scratch)
+      #expect(try scratch.names() == verb.names)
     }
   }
 }

@@ -81,7 +81,7 @@ struct ConcurrencyMetadataQueryExplorationTests {
 
   /// A long run goes on until its time is up.
   private static let seeds = Budget.seeds(normal: Budget.churnDuration == nil ? 3 : 1_000_000, long: 1_000_000)
-  private static let duration = Budget.churnDuration.map { $0 / 2 } ?? .seconds(30)
+  private static let duration = Budget.churnDuration.map { $0 / 2 } ?? .seconds(Budget.isComplete ? 30 : 10)
 
   @Test(
     "L17: results are those of a fresh search after every pause, and batches lead to them", arguments: [false, true])

@@ -213,7 +213,7 @@ struct FollowedLinksTests {
     #expect(removed.count == 3 && removed.allSatisfy { $0.action == .removed })
   }
 
-  private static let seeds = Budget.seeds(normal: 20, long: 2_000)
+  private static let seeds = Budget.seeds(normal: 20, long: 400, complete: 2_000)
 
   @Test("L17: Everything that links lead to is found, and nothing else", arguments: seeds)
   func randomExploration(seed: UInt64) throws {

@@ -140,7 +140,7 @@ struct KeptIndexTests {
     }
   }
 
-  private static let seeds = Budget.seeds(normal: 20, long: 2_000)
+  private static let seeds = Budget.seeds(normal: 20, long: 400, complete: 2_000)
 
   @Test("A kept index leads to the tree as it is, whatever happened in between, and stays so", arguments: seeds)
   func randomExploration(seed: UInt64) throws {

@@ -11,6 +11,7 @@ extension ModelFileSystem {
     throw unknown("read")
   }
   package func lock(_ descriptor: FileDescriptor) throws(SystemError) { throw unknown("lock") }
+  package func unlock(_ descriptor: FileDescriptor) throws(SystemError) { throw unknown("unlock") }
   package func write(_ descriptor: FileDescriptor, _ bytes: ArraySlice<UInt8>) throws(SystemError) -> Int {
     throw unknown("write")
   }

@@ -1,54 +1,65 @@
 internal import FileAccessArbiter
 
-/// Keeps callbacks of one presenter one after the other also when one service takes the place of another.
+/// The callbacks that run in this process, and those that it begins by itself when others have returned.
 ///
-/// The new service doesn't know the callbacks that run.
+/// The service decides on the order of all others. The next service receives the callbacks that run, so that it does
+/// so too.
 struct CallbackOrder: Hashable, Sendable {
-  /// Callbacks that run.
-  private(set) var running: [MessageID: PresenterID] = [:]
-  /// Those that the present service doesn't know.
-  private(set) var stale: Set<MessageID> = []
-  /// The callbacks that wait until others have returned, in their order.
-  private(set) var heldBack: [PresenterID: [HeldBack]] = [:]
-  private var released: [ClientEffect] = []
+  struct Running: Hashable, Sendable {
+    let presenter: PresenterID
+    let kind: Message.Kind
+    /// Larger for those that began later.
+    let beginning: UInt64
+  }
 
   struct HeldBack: Hashable, Sendable {
     let delivery: Delivery
     /// Absent if no service knows of it.
     let origin: DeliveryOrigin?
-    /// Whether the present service knows nothing of it.
-    var isStale: Bool
-    /// Whether it's a notification or a reacquirer that waits also while a callback waits for an access: the service has its answer.
-    var isPostponed = false
   }
 
-  var hasStale: Bool { !stale.isEmpty }
+  private(set) var running: [MessageID: Running] = [:]
+  /// The callbacks that wait until others have returned, in their order.
+  private(set) var heldBack: [PresenterID: [HeldBack]] = [:]
+  private var lastBeginning: UInt64 = 0
+  private var released: [ClientEffect] = []
 
-  /// Whether a callback runs that the present service knows, and no other one of its presenter.
+  /// Whether a callback runs, and no other one of its presenter.
   func runsAlone(_ message: MessageID) -> Bool {
-    guard let presenter = running[message], !stale.contains(message), heldBack[presenter] == nil else { return false }
-    return !running.contains { $0.value == presenter && $0.key != message }
+    guard let presenter = running[message]?.presenter, heldBack[presenter] == nil else { return false }
+    return !running.contains { $0.value.presenter == presenter && $0.key != message }
   }
 
   /// Whether a message was to be served above a callback that has ended since, and another one of the presenter runs now, of which
   /// the service couldn't know.
   func isOutOfTurn(_ delivery: Delivery) -> Bool {
     guard let below = delivery.above, running[below] == nil else { return false }
-    return running.values.contains(delivery.presenter)
+    return isRunning(delivery.presenter)
   }
 
-  func isBusy(_ presenter: PresenterID) -> Bool {
-    heldBack[presenter] != nil || running.values.contains(presenter)
-  }
+  func isBusy(_ presenter: PresenterID) -> Bool { heldBack[presenter] != nil || isRunning(presenter) }
 
-  /// The service has gone.
-  mutating func forgetService() {
-    stale = Set(running.keys)
-    for presenter in heldBack.keys {
-      heldBack[presenter] = heldBack[presenter]?.map {
-        HeldBack(delivery: $0.delivery, origin: $0.origin, isStale: true, isPostponed: $0.isPostponed)
-      }
+  func isRunning(_ presenter: PresenterID) -> Bool { running.values.contains { $0.presenter == presenter } }
+
+  /// The callbacks that run, for the next service: those of each presenter in the order in which they began.
+  var runningByPresenter: [PresenterID: [RunningCallback]] {
+    let inOrder = running.sorted { $0.value.beginning < $1.value.beginning }
+    return Dictionary(grouping: inOrder, by: \.value.presenter).mapValues { entries in
+      entries.map { RunningCallback(message: $0.key, kind: $0.value.kind.withoutDetails) }
     }
+  }
+
+  /// The service has gone, and with it the accesses that waited for answers: the next one puts their questions itself.
+  ///
+  /// - Returns: Questions that haven't begun, and aren't put any more.
+  mutating func forgetService() -> [MessageID] {
+    var forgotten: [MessageID] = []
+    for (presenter, entries) in heldBack {
+      let kept = entries.filter { !$0.delivery.kind.mustBeAnswered }
+      forgotten += entries.lazy.map(\.delivery).filter { $0.kind.mustBeAnswered }.map(\.message)
+      heldBack[presenter] = kept.isEmpty ? nil : kept
+    }
+    return forgotten
   }
 
   /// A callback is to run.
@@ -56,42 +67,15 @@ struct CallbackOrder: Hashable, Sendable {
   /// - Parameters:
   ///   - delivery: The callback.
   ///   - origin: The origin of the callback; `nil` if no service knows of it.
-  ///   - isAnyoneNested: Whether a callback may wait for an access that waits for this very callback.
+  ///   - mayNotWait: Whether a callback may wait for an access that waits for this very callback.
   /// - Returns: Whether it has to wait.
-  mutating func holdsBack(_ delivery: Delivery, _ origin: DeliveryOrigin?, isAnyoneNested: Bool) -> Bool {
-    let entry = HeldBack(delivery: delivery, origin: origin, isStale: origin == nil)
-    if !isQueued(entry) && mayRun(entry) || origin != nil && isAnyoneNested && mayPassStale(entry) {
+  mutating func holdsBack(_ delivery: Delivery, _ origin: DeliveryOrigin?, mayNotWait: Bool) -> Bool {
+    let entry = HeldBack(delivery: delivery, origin: origin)
+    if !isQueued(entry) && mayRun(entry) || origin != nil && mayNotWait && !delivery.isAhead {
       begin(entry)
       return false
     }
     heldBack[delivery.presenter, default: []].append(entry)
-    return true
-  }
-
-  /// The delivery, as one above the callback that runs and that the service doesn't know.
-  func nested(_ delivery: Delivery) -> Delivery {
-    var delivery = delivery
-    if delivery.above == nil {
-      delivery.above = stale.filter { running[$0] == delivery.presenter && $0 != delivery.message }.max()
-    }
-    return delivery
-  }
-
-  /// Keeps a notification or a reacquirer until the callbacks have returned that the service doesn't know, though one of them waits for an access.
-  ///
-  /// - Parameters:
-  ///   - delivery: The message.
-  ///   - origin: Its origin.
-  /// - Returns: Whether it's kept; then the service needn't wait for it any more, nor does what comes behind it.
-  mutating func postpones(_ delivery: Delivery, _ origin: DeliveryOrigin) -> Bool {
-    let presenter = delivery.presenter
-    switch delivery.kind {
-    case .itemDidChange, .reacquire: break
-    default: return false
-    }
-    guard stale.contains(where: { running[$0] == presenter }) else { return false }
-    heldBack[presenter, default: []].append(
-      HeldBack(delivery: delivery, origin: origin, isStale: true, isPostponed: true))
     return true
   }
 
@@ -108,30 +92,22 @@ struct CallbackOrder: Hashable, Sendable {
     released.append(.deliver(delivery, entry.origin))
   }
 
-  /// Whether messages wait that come before this one; those that were sent ahead don't, nor do those that are postponed: the
-  /// service has their answers, and may ask above other callbacks.
+  /// Whether messages wait that come before this one; those that were sent ahead don't.
   private func isQueued(_ entry: HeldBack) -> Bool {
     guard let waiting = heldBack[entry.delivery.presenter] else { return false }
-    if entry.delivery.isAhead { return true }
-    return waiting.contains { !$0.isPostponed && (!$0.delivery.isAhead || $0.isStale) }
-  }
-
-  /// Whether a message may wait for callbacks that the service doesn't know; otherwise it lets go the one that it sent ahead.
-  private func mayPassStale(_ entry: HeldBack) -> Bool {
-    !entry.delivery.isAhead || stale.contains { running[$0] == entry.delivery.presenter }
+    return entry.delivery.isAhead || waiting.contains { !$0.delivery.isAhead }
   }
 
   /// The service puts its own callbacks of a presenter one after the other, and doesn't know the others.
   private func mayRun(_ entry: HeldBack) -> Bool {
-    let presenter = entry.delivery.presenter
-    if entry.isStale || entry.delivery.isAhead { return !running.values.contains(presenter) }
-    if isOutOfTurn(entry.delivery) { return false }
-    return !stale.contains { running[$0] == presenter }
+    if entry.origin == nil || entry.delivery.isAhead { return !isRunning(entry.delivery.presenter) }
+    return !isOutOfTurn(entry.delivery)
   }
 
   private mutating func begin(_ entry: HeldBack) {
-    running[entry.delivery.message] = entry.delivery.presenter
-    if entry.isStale { stale.insert(entry.delivery.message) }
+    lastBeginning += 1
+    running[entry.delivery.message] = Running(
+      presenter: entry.delivery.presenter, kind: entry.delivery.kind, beginning: lastBeginning)
   }
 
   /// A callback has returned.
@@ -139,8 +115,7 @@ struct CallbackOrder: Hashable, Sendable {
   /// - Returns: Its presenter.
   @discardableResult
   mutating func noteEnd(of message: MessageID) -> PresenterID? {
-    guard let presenter = running.removeValue(forKey: message) else { return nil }
-    stale.remove(message)
+    guard let presenter = running.removeValue(forKey: message)?.presenter else { return nil }
     release(of: presenter) { $0.mayRun($1) }
     return presenter
   }
@@ -148,7 +123,7 @@ struct CallbackOrder: Hashable, Sendable {
   /// A callback begins to wait for an access, which may wait for a callback that was held back.
   mutating func letAllGo() {
     for presenter in heldBack.keys.sorted() {
-      release(of: presenter) { $1.origin != nil && !$1.isPostponed && $0.mayPassStale($1) }
+      release(of: presenter) { $1.origin != nil && !$1.delivery.isAhead }
     }
   }
 
@@ -170,14 +145,10 @@ struct CallbackOrder: Hashable, Sendable {
   }
 
   private mutating func release(of presenter: PresenterID, where mayGo: (Self, HeldBack) -> Bool) {
-    // Others pass those that are postponed.
-    while let index = heldBack[presenter]?.firstIndex(where: { !$0.isPostponed || mayGo(self, $0) }),
-      let entry = heldBack[presenter]?[index], mayGo(self, entry)
-    {
-      heldBack[presenter]?.remove(at: index)
-      let delivery = nested(entry.delivery)
+    while let entry = heldBack[presenter]?.first, mayGo(self, entry) {
+      heldBack[presenter]?.removeFirst()
       begin(entry)
-      released.append(.deliver(delivery, entry.origin))
+      released.append(.deliver(entry.delivery, entry.origin))
     }
     if heldBack[presenter]?.isEmpty == true { heldBack[presenter] = nil }
   }
@@ -186,5 +157,24 @@ struct CallbackOrder: Hashable, Sendable {
     if released.isEmpty { return [] }
     defer { released = [] }
     return released
+  }
+}
+
+extension Message.Kind {
+  /// The same callback without paths and names, which a service that didn't put it doesn't need.
+  fileprivate var withoutDetails: Message.Kind {
+    switch self {
+    case .relinquishToReader, .relinquishToWriter, .saveChanges, .accommodateDeletion, .accommodateEviction, .reacquire,
+      .itemDidChange:
+      self
+    case .accommodateSubitemDeletion: .accommodateSubitemDeletion(.root)
+    case .itemDidMove: .itemDidMove(to: .root)
+    case .itemDidChangeUbiquityAttributes: .itemDidChangeUbiquityAttributes([])
+    case .itemVersion(let change, _): .itemVersion(change, "")
+    case .subitemDidAppear: .subitemDidAppear(.root)
+    case .subitemDidChange: .subitemDidChange(.root)
+    case .subitemDidMove: .subitemDidMove(from: .root, to: .root)
+    case .subitemVersion(_, let change, _): .subitemVersion(.root, change, "")
+    }
   }
 }

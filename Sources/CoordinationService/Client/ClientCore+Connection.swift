@@ -79,36 +79,43 @@ extension ClientCore {
   /// Delegations have ended, and no service has the messages any more.
   private mutating func forgetService() {
     delegations.removeAll()
-    callbacks.forgetService()
+    for message in callbacks.forgetService() { debts[message] = nil }
     announcements = [:]
     // The program's waits for these have ended already, and no service is left to answer.
     for (id, access) in accesses where access.phase == .abandoned { forget(id) }
     for message in debts.keys { debts[message]?.isStale = true }
-    // Otherwise presenters that have unregistered would never get their turn.
+    // Presenters that have unregistered aren't reported again, unless their callbacks run. So no service gives them their turn.
+    unknownPresenters = Set(endingPresenters.keys.filter { !callbacks.isRunning($0) })
     for message in reacquirers.sorted() where isOrphaned(message) { giveTurn(for: message) }
-    forgetEndingPresenters()
-  }
-
-  /// No service has a record of presenters that have unregistered under an earlier one, so none will report their last
-  /// message.
-  private mutating func forgetEndingPresenters() {
-    unknownPresenters = endingPresenters
-    for id in endingPresenters.sorted() where !callbacks.isBusy(id) { forgetEnding(id) }
+    for id in unknownPresenters.sorted() where !callbacks.isBusy(id) { forgetEnding(id) }
   }
 
   mutating func forgetEnding(_ id: PresenterID) {
-    endingPresenters.remove(id)
+    endingPresenters[id] = nil
     unknownPresenters.remove(id)
     effects.append(.forgetPresenter(id))
+  }
+
+  /// Whether the next service has a presenter, or will have it.
+  func isKnown(_ presenter: PresenterID) -> Bool {
+    registrations[presenter] != nil || endingPresenters[presenter] != nil && !unknownPresenters.contains(presenter)
   }
 
   /// Everything that a service must receive when it takes the place of another.
   private func resumption() -> [ClientFrame] {
     var frames: [ClientFrame] = purposes.sorted { $0.key < $1.key }.map { .purposeNamed($0.key, $0.value) }
+    let running = has(.runningCallbacksForgotten) ? [:] : callbacks.runningByPresenter
     for (id, registration) in registrations.sorted(by: { $0.key < $1.key }) {
-      frames.append(.reasserted(.presenter(id, registration)))
+      frames.append(.reasserted(.presenter(id, registration, running: running[id] ?? [])))
     }
     var waiting: [ClientFrame] = []
+    for (id, registration) in endingPresenters.sorted(by: { $0.key < $1.key }) where !unknownPresenters.contains(id) {
+      // It isn't sent anything any more.
+      var registration = registration
+      registration.path = nil
+      frames.append(.reasserted(.presenter(id, registration, running: running[id] ?? [])))
+      waiting.append(.event(.presenterRemoved(id)))
+    }
     for (id, access) in accesses.sorted(by: { $0.key < $1.key }) {
       if access.phase == .held {
         frames.append(.reasserted(.access(id, access.request)))
@@ -119,7 +126,7 @@ extension ClientCore {
       }
     }
     for message in reacquirers.sorted() {
-      guard let debt = debts[message], registrations[debt.presenter] != nil else { continue }
+      guard let debt = debts[message], isKnown(debt.presenter) else { continue }
       frames.append(.reasserted(.debt(debt.presenter, message, owedFor: debt.origin)))
     }
     frames.append(.reassertionEnded)

@@ -35,7 +35,7 @@ extension ClientCore {
         tell(.event(event))
       }
     case .presenterRemoved(let id):
-      if registrations.removeValue(forKey: id) != nil { endingPresenters.insert(id) }
+      if let registration = registrations.removeValue(forKey: id) { endingPresenters[id] = registration }
       tell(.event(event))
       // Messages that waited for its earlier callbacks aren't received (C-191).
       for message in callbacks.drop(of: id) { tell(.event(.messageAnswered(message, hasReacquirer: false))) }
@@ -127,10 +127,12 @@ extension ClientCore {
       return giveTurn(for: message)
     }
     noteEnd(of: message)
-    if let debt = debts[message], debt.isStale, isConnected || !has(.debtAnsweredToNobody) {
-      return tell(.reasserted(.debt(debt.presenter, message, owedFor: debt.origin)))
+    guard let debt = debts[message], debt.isStale, isConnected || !has(.debtAnsweredToNobody) else {
+      return tell(.event(event))
     }
-    tell(.event(event))
+    tell(.reasserted(.debt(debt.presenter, message, owedFor: debt.origin)))
+    // The callback is over.
+    tell(.event(.messageAnswered(message, hasReacquirer: false)))
   }
 
   /// The question to save that was announced with a message, if the presenter can be asked at once: then its callbacks are in
@@ -146,7 +148,7 @@ extension ClientCore {
   /// gone.
   func isOrphaned(_ message: MessageID) -> Bool {
     guard let debt = debts[message], !has(.reacquirerOfRemovedForgotten) else { return false }
-    return debt.isStale && registrations[debt.presenter] == nil
+    return debt.isStale && !isKnown(debt.presenter)
   }
 
   /// Runs a reacquirer that no service knows.

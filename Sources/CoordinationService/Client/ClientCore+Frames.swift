@@ -1,3 +1,4 @@
+internal import CompactContainers
 internal import FileAccessArbiter
 
 // The frames of the service.
@@ -28,7 +29,7 @@ extension ClientCore {
     case .verifyAgain(let change): effects.append(.verifyAgain(change))
     case .presenterToBeLocated(let id): effects.append(.locatePresenter(id))
     case .presenterForgotten(let id):
-      forgetEnding(id)
+      if callbacks.isBusy(id) { unknownPresenters.insert(id) } else { forgetEnding(id) }
     case .reported(let id, let report): effects.append(.report(id, report))
     case .delegated(let id, let root, let mode): take(id, root, mode)
     case .recalled(let id): giveBack(id)
@@ -90,18 +91,10 @@ extension ClientCore {
   }
 
   mutating func run(_ delivery: Delivery, _ origin: DeliveryOrigin?) {
-    let isBesideNested = callbacks.hasStale && isAnyoneNested
-    if isBesideNested, let origin, !has(.callbacksOverlap), callbacks.postpones(delivery, origin) {
-      // The service puts no question before it has the answer, and the callback may wait for an access that asks one.
-      return tell(.event(.messageAnswered(delivery.message, hasReacquirer: false)))
-    }
-    let mayNotWait =
-      isBesideNested || callbacks.isOutOfTurn(delivery) && mayAwait(delivery.presenter)
-      || has(.callbacksOverlap)
     if delivery.isAhead, has(.questionsAheadBeginAtOnce) { return effects.append(.deliver(delivery, origin)) }
-    let nested = isBesideNested ? callbacks.nested(delivery) : delivery
-    if callbacks.holdsBack(delivery, origin, isAnyoneNested: mayNotWait) { return }
-    effects.append(.deliver(nested, origin))
+    let mayNotWait = callbacks.isOutOfTurn(delivery) && mayAwait(delivery.presenter)
+    if callbacks.holdsBack(delivery, origin, mayNotWait: mayNotWait) { return }
+    effects.append(.deliver(delivery, origin))
   }
 
   /// Whether a callback of a presenter may wait for an access that waits itself.
@@ -110,10 +103,5 @@ extension ClientCore {
       access.phase == .waiting
         && (isInsideCallback(access.request) || presenters(behind: access.request).contains(presenter))
     }
-  }
-
-  /// Whether a callback, or code that it runs, waits for an access.
-  private var isAnyoneNested: Bool {
-    accesses.values.contains { $0.phase == .waiting && isInsideCallback($0.request) }
   }
 }

@@ -69,8 +69,8 @@ package struct ClientCore: Sendable {
   var lost: Set<AccessID> = []
   var registrations: [PresenterID: PresenterRegistration] = [:]
   /// Presenters that have unregistered, until the service has forgotten them.
-  var endingPresenters: Set<PresenterID> = []
-  /// Those of them that no service knows, until their last callback has returned.
+  var endingPresenters: [PresenterID: PresenterRegistration] = [:]
+  /// Those of them that no service knows, or not any more, until their last callback has returned.
   var unknownPresenters: Set<PresenterID> = []
   var debts: [MessageID: Debt] = [:]
   /// Messages that were answered with a reacquirer, which hasn't run yet.
@@ -208,8 +208,8 @@ package enum ClientFault: String, Hashable, Sendable, CaseIterable {
   case movesToldLate
   /// A client takes in frames that an earlier service had sent before it was expelled.
   case staleFramesTaken
-  /// Callbacks of a presenter run beside one that an earlier service asked for.
-  case callbacksOverlap
+  /// A client doesn't report its callbacks that run to the next service.
+  case runningCallbacksForgotten
   /// A question that was sent before its turn begins as soon as it's there.
   case questionsAheadBeginAtOnce
   /// A client doesn't report its waiting requests to the next service.

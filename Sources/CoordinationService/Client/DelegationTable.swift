@@ -55,7 +55,9 @@ package struct DelegationTable: Sendable {
   ) {
     var delegation = Held(root: root, mode: mode, companions: [:])
     for (access, request) in known {
-      let items = request.items.filter { root.isSameOrContains($0.path) || $0.path.contains(root) }
+      let items: [AccessRequest.Item] = request.items.filter {
+        root.isSameOrContains($0.path) || $0.path.contains(root)
+      }
       if !items.isEmpty { delegation.companions[access] = items }
     }
     if !delegation.companions.isEmpty { accompanied.insert(id) }

@@ -41,7 +41,7 @@ package enum ClientFrame: Hashable, Sendable {
 /// The identity of a process, as it states it.
 package struct Hello: Hashable, Sendable {
   /// Changes with every change of the frames: processes of different versions don't understand each other.
-  package static let currentVersion: UInt32 = 7
+  package static let currentVersion: UInt32 = 8
 
   package var version: UInt32
   /// Chosen at random once for each meeting of a process with a domain.
@@ -95,11 +95,25 @@ package struct DelegationID: Hashable, Sendable, Comparable {
 package enum Reassertion: Hashable, Sendable {
   /// An access whose accessor runs, with the current places of its items.
   case access(AccessID, AccessRequest)
-  case presenter(PresenterID, PresenterRegistration)
+  /// With its callbacks that run, in the order in which they began: each one inside of an access in the one before.
+  case presenter(PresenterID, PresenterRegistration, running: [RunningCallback] = [])
   /// A presenter that has relinquished for an access, and is owed its reacquirer when that ends.
   case debt(PresenterID, MessageID, owedFor: DebtOrigin)
   /// The token of an access that was reported right before.
   case token(AccessID, AccessToken)
+}
+
+/// A callback that an earlier service has put to a presenter, and that hasn't returned.
+package struct RunningCallback: Hashable, Sendable {
+  /// The number of that service.
+  package var message: MessageID
+  /// Without paths and names.
+  package var kind: Message.Kind
+
+  package init(message: MessageID, kind: Message.Kind) {
+    self.message = message
+    self.kind = kind
+  }
 }
 
 /// The access that a presenter relinquished for, in the form that other processes receive.

@@ -94,18 +94,24 @@ extension ServiceCore {
     case nil: return nil
     case .access(let id):
       let outer = try Self.global(id, client)
-      // One that's lost isn't in the arbiter any more, and one that's still to come, or waits, isn't around anything
-      // yet.
-      guard arbiter.phase(of: outer) == .granted else { return nil }
+      // One that's still to come, or waits, isn't around anything yet.
+      guard arbiter.phase(of: outer) == .granted else { return surroundings(ofLost: outer, client) }
       if arbiter.nestingDepth(of: outer) >= Self.nestingDepthMax {
         throw Malformed("it nests accesses more than \(Self.nestingDepthMax) deep")
       }
       return .access(outer)
     case .message(let id):
-      // One of an earlier epoch isn't in the arbiter any more.
-      guard let presenter = arbiter.recipient(of: id) else { return nil }
-      if Self.owner(of: presenter.rawValue) != client { throw Malformed("it names \(id), which isn't for it") }
-      return .message(id)
+      if has(.contextOfReportedForgotten), arbiter.recipient(of: id) == nil { return nil }
+      return try message(id, of: client).map { .message($0) }
+    }
+  }
+
+  /// The surroundings of an access that isn't in the arbiter any more because it's lost.
+  private func surroundings(ofLost id: AccessID, _ client: ClientID) -> ExecutionContext? {
+    switch clients[client]?.lost[id] ?? nil {
+    case .access(let outer)?: return arbiter.phase(of: outer) == .granted ? .access(outer) : nil
+    case .message(let message)?: return arbiter.recipient(of: message) == nil ? nil : .message(message)
+    case nil: return nil
     }
   }
 
@@ -131,7 +137,7 @@ extension ServiceCore {
     return message
   }
 
-  private func isOfThisConnection(_ message: MessageID, _ client: Client) -> Bool {
+  func isOfThisConnection(_ message: MessageID, _ client: Client) -> Bool {
     if has(.messageNumbersWrap) {
       return message.epoch << 36 | message.rawValue > client.lastMessageBefore.rawValue | epoch << 36
     }

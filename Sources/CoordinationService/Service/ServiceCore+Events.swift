@@ -61,21 +61,27 @@ extension ServiceCore {
     case .presenterRemoved(let presenter):
       carryOut(arbiter.presenterRemoved(try Self.global(presenter, id), at: time), at: time)
     case .messageAnswered(let message, let hasReacquirer):
-      if try isRecipient(id, of: message) {
+      if let (message, wasReported) = try answeredMessage(message, by: id) {
+        let hasReacquirer = hasReacquirer && !wasReported
         carryOut(arbiter.messageAnswered(message, hasReacquirer: hasReacquirer, at: time), at: time)
       }
     case .relinquished(let message, let hasReacquirer):
-      if try isRecipient(id, of: message) {
+      if let (message, wasReported) = try answeredMessage(message, by: id) {
+        let hasReacquirer = hasReacquirer && !wasReported
         carryOut(arbiter.relinquished(message, hasReacquirer: hasReacquirer, at: time), at: time)
       }
     case .callbackReturned(let message):
-      if try isRecipient(id, of: message) { carryOut(arbiter.callbackReturned(message, at: time), at: time) }
+      if let message = try self.message(message, of: id) {
+        carryOut(arbiter.callbackReturned(message, at: time), at: time)
+      }
     case .callbackBegan(let message):
-      if try isRecipient(id, of: message) { carryOut(arbiter.callbackBegan(message, at: time), at: time) }
+      if let message = try self.message(message, of: id) {
+        carryOut(arbiter.callbackBegan(message, at: time), at: time)
+      }
     case .presenterLearned(let presenter, let callbacks):
       carryOut(arbiter.presenterLearned(try Self.global(presenter, id), callbacks, at: time), at: time)
     case .messageFailed(let message, let explanation):
-      if try isRecipient(id, of: message) {
+      if let (message, _) = try answeredMessage(message, by: id) {
         carryOut(arbiter.messageFailed(message, at: time), explanation: explanation, at: time)
       }
     case .ubiquityAttributesChanged(let announcement, let attributes):
@@ -91,17 +97,11 @@ extension ServiceCore {
     }
   }
 
-  /// Whether an answer concerns a message of the arbiter; one of an earlier epoch isn't there any more.
-  private func isRecipient(_ client: ClientID, of message: MessageID) throws(Malformed) -> Bool {
-    guard let presenter = arbiter.recipient(of: message) else { return false }
-    if Self.owner(of: presenter.rawValue) != client { throw Malformed("it answers \(message), which isn't for it") }
-    return true
-  }
-
   private mutating func release(
     _ access: AccessID, _ outcomes: [ItemOutcome], by id: ClientID, at time: Timestamp
   ) throws(Malformed) {
-    if clients[id]?.lost.remove(try Self.global(access, id)) != nil, !has(.lostAccessForgotten) { return }
+    let isLost = clients[id]?.lost.removeValue(forKey: try Self.global(access, id)) != nil
+    if isLost, !has(.lostAccessForgotten) { return }
     let access = try heldAccess(access, of: id)
     if !outcomes.isEmpty, outcomes.count != arbiter.itemCount(of: access) {
       throw Malformed("\(Self.local(access)) ends with \(outcomes.count) outcomes")
@@ -201,9 +201,9 @@ extension ServiceCore {
     let process = DeliveryOrigin(
       processIdentifier: cause?.processIdentifier ?? 0, processName: cause?.hello?.processName ?? "",
       purpose: name(of: origin.purpose), debtOrigin: debtOrigin)
-    let local = Delivery(
+    let addressed = Delivery(
       message: delivery.message, presenter: Self.local(delivery.presenter), kind: delivery.kind, origin: origin,
-      above: delivery.above, announcing: delivery.announcedSave, ahead: delivery.isAhead)
-    send(.delivered(local, process), to: owner)
+      above: delivery.above.map { local($0, of: owner) }, announcing: delivery.announcedSave, ahead: delivery.isAhead)
+    send(.delivered(addressed, process), to: owner)
   }
 }

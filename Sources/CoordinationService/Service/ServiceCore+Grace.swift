@@ -53,12 +53,17 @@ extension ServiceCore {
       let global = try newAccess(access, of: id)
       let request = inside(outer(of: id), try checked(request, of: id))
       if !arbiter.accessReasserted(global, request, isTrusted: isInGrace, at: time) {
-        clients[id]?.lost.insert(global)
+        clients[id]?.lost.updateValue(request.context, forKey: global)
         send(.lost(access), to: id)
       }
-    case .presenter(let presenter, let registration):
+    case .presenter(let presenter, let registration, let running):
       let presenter = try newPresenter(presenter, of: id)
-      carryOut(arbiter.presenterAdded(presenter, try checked(registration, of: id), at: time), at: time)
+      var unlocated = try checked(registration, of: id)
+      unlocated.path = nil
+      carryOut(arbiter.presenterAdded(presenter, unlocated, at: time), at: time)
+      try enter(running, of: presenter, by: id, at: time)
+      // Accesses that are asking others right now ask it too.
+      if let path = registration.path { carryOut(arbiter.presenterLocated(presenter, at: path, time: time), at: time) }
       if isInGrace {
         grace?.presenters.append(presenter)
       } else {

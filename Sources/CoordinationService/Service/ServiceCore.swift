@@ -7,7 +7,7 @@ package import FileAccessArbiter
 /// impossible one is disconnected: its mistakes harm no other process.
 ///
 /// The parts: numbers and checks `+Border`, events and their effects `+Events`, delegations `+Delegations`, the
-/// takeover from an earlier service `+Grace`, processes that are stopped `+Stopped`, processes that belong to an access of
+/// takeover from an earlier service `+Grace`, callbacks that it has put `+Callbacks`, processes that are stopped `+Stopped`, processes that belong to an access of
 /// another one `+Outer`, work without a frame `+Deadlines`.
 package struct ServiceCore: Sendable {
   /// One connection.
@@ -26,10 +26,13 @@ package struct ServiceCore: Sendable {
     var leavingPurposes: Set<PurposeID> = []
     /// It has reported everything that it held under an earlier service.
     var hasReasserted = false
-    /// Accesses that it re-asserted too late: it may release one before it's notified.
-    var lost: Set<AccessID> = []
+    /// Accesses that it re-asserted too late, with what's around them: it may release one before it's notified, and what it requests
+    /// inside of one is inside of what's around that.
+    var lost: [AccessID: ExecutionContext?] = [:]
     /// Messages of earlier connections whose reacquirers it has claimed to hold: each is reported once.
     var restatedDebts: Set<MessageID> = []
+    /// The arbiter's numbers of callbacks that an earlier service has put, by its numbers, until they're answered.
+    var reportedCallbacks: [MessageID: MessageID] = [:]
     /// The places of presenters that it reported after the grace.
     var latePaths: [ItemPath] = []
     /// It belongs to an access of a process that hasn't reported it to this service, and its report is taken in all the same.
@@ -202,6 +205,8 @@ package enum ServiceFault: String, Hashable, Sendable, CaseIterable {
   case messageNumbersWrap
   /// A save that's under way elsewhere doesn't pass the access that asked for it.
   case savePriorityIgnored
+  /// Accesses inside of callbacks that an earlier service has put are taken for accesses outside of callbacks.
+  case contextOfReportedForgotten
   /// A process whose outer access has ended gets accesses like any other.
   case endedOuterIgnored
   /// The reports of processes inside an access are entered before that access has been reported.

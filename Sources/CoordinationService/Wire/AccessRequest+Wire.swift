@@ -100,7 +100,7 @@ extension AccessRequest.Limits: WireValue {
 
 extension AccessRequest: WireValue {
   package func encode(into writer: inout WireWriter) {
-    writer.append(client, purpose, ownPresenter, label, items)
+    writer.append(client, purpose, ownPresenter, label, Array(items))
     writer.append(UInt64(readingOptions))
     writer.append(isPreparation, context, isAwaitedByContext, blocksThread, isOnMainThread)
     writer.append(limits, proceedsWithoutLateAnswers)

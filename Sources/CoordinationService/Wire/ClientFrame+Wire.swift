@@ -119,9 +119,9 @@ extension Reassertion: WireValue {
     case .access(let access, let request):
       writer.append(tag: Tag.access)
       writer.append(access, request)
-    case .presenter(let presenter, let registration):
+    case .presenter(let presenter, let registration, let running):
       writer.append(tag: Tag.presenter)
-      writer.append(presenter, registration)
+      writer.append(presenter, registration, running)
     case .debt(let presenter, let message, let origin):
       writer.append(tag: Tag.debt)
       writer.append(presenter, message, origin)
@@ -134,10 +134,18 @@ extension Reassertion: WireValue {
   package init(from reader: inout WireReader) throws(WireError) {
     switch try reader.tag(of: Tag.self) {
     case .access: self = try .access(reader.read(), reader.read())
-    case .presenter: self = try .presenter(reader.read(), reader.read())
+    case .presenter: self = try .presenter(reader.read(), reader.read(), running: reader.read())
     case .debt: self = try .debt(reader.read(), reader.read(), owedFor: reader.read())
     case .token: self = try .token(reader.read(), reader.read())
     }
+  }
+}
+
+extension RunningCallback: WireValue {
+  package func encode(into writer: inout WireWriter) { writer.append(message, kind) }
+
+  package init(from reader: inout WireReader) throws(WireError) {
+    try self.init(message: reader.read(), kind: reader.read())
   }
 }
 

@@ -20,7 +20,7 @@ extension FileAccessArbiter {
     let presenter = presenters[message.presenter]
     // Whether the queue of a presenter with a presumed callback begins is reported for each question.
     return presenter.pending.allSatisfy { $0 == message.id }
-      && accesses[id].negotiations[Int(message.negotiation)].remaining.last == .saveChanges
+      && accesses[id].negotiations[Int(message.negotiation)].remaining.next == .saveChanges
       && presenter.callbacks.contains(.saveChanges) && presenter.callbacks.presumed.isEmpty
   }
 

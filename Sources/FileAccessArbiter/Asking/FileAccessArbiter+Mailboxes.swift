@@ -24,6 +24,7 @@ extension FileAccessArbiter {
     message.negotiation = negotiation
     if let cause = origin.access, isAbsent(presenter, for: cause) { message.origin.wasPassedOver = true }
     messages.insert(message)
+    provideDetails(ofPresenter: presenter)
     presenters[presenter].pending.append(id)
     pump(presenter)
     return id
@@ -294,8 +295,7 @@ extension FileAccessArbiter {
     pump(presenter)
     advanceReadyAccesses(inside: message)
     suspectOwnAccesses(of: presenter)
-    let place = presenters.present(presenter)
-    presenters[at: place].dropUselessDetails()
+    dropUselessDetails(ofPresenter: presenters.present(presenter))
     forgetIfDone(presenter)
   }
 
@@ -307,6 +307,10 @@ extension FileAccessArbiter {
       if !children.isEmpty { ready += descendants(of: children) }
     }
     for waiter in ready where accesses.find(waiter)?.phase == .ready { advance(waiter) }
+    // Those below wait for the next callback above now, if there's one.
+    if presenters[message.presenter].running.count > 1 {
+      suspects += ready.filter { accesses.find($0)?.isWaiting == true }
+    }
   }
 
   /// The accesses of `children` that live, and those requested inside them, parents first.

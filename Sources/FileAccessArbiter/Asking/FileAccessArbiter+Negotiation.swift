@@ -7,9 +7,11 @@ extension FileAccessArbiter {
   mutating func startAsking(_ id: AccessID) {
     enter(.asking, id)
     if !isAnyoneConcerned(by: id, withInside: true) { return }
-    let concerned = concerned(by: id)
+    var concerned = takeConcernedList()
+    defer { reuse(&concerned) }
+    findConcerned(by: id, &concerned)
     if refuseEviction(id, asking: concerned) { return }
-    for (presenter, questions, itemAccess) in concerned { ask(presenter, questions, itemAccess, id) }
+    for one in concerned { ask(one, id) }
     if accesses[id].owesAnswers { waitForAnswers(id) }
   }
 
@@ -21,11 +23,8 @@ extension FileAccessArbiter {
   }
 
   /// Everybody that the access concerns, with merged questions, in order of registration.
-  private func concerned(
-    by id: AccessID
-  ) -> [(PresenterID, MessageRules.Questions, ItemAccess)] {
+  private func findConcerned(by id: AccessID, _ found: inout [ConcernedPresenter]) {
     let access = accesses[id]
-    var found: [(PresenterID, MessageRules.Questions, ItemAccess)] = []
     // One item concerns a presenter once.
     var places: [PresenterID: Int]? = access.items.count == 1 ? nil : [:]
     for (index, item) in access.items.enumerated() where !item.isAlias {
@@ -38,16 +37,15 @@ extension FileAccessArbiter {
           questions.save = false
         }
         if let place = places?[presenter] {
-          found[place].1.merge(questions)
-          if item.access.isWrite, !found[place].2.isWrite { found[place].2 = item.access }
+          found[place].questions.merge(questions)
+          if item.access.isWrite, !found[place].itemAccess.isWrite { found[place].itemAccess = item.access }
         } else {
           places?[presenter] = found.count
-          found.append((presenter, questions, item.access))
+          found.append(ConcernedPresenter(presenter: presenter, questions: questions, itemAccess: item.access))
         }
       }
     }
-    if found.count > 1 { found.sort { $0.0 < $1.0 } }
-    return found
+    if found.count > 1 { found.sort { $0.presenter < $1.presenter } }
   }
 
   /// Own presenters, and presenters of the same purpose, are neither asked nor notified (C-110).
@@ -95,16 +93,16 @@ extension FileAccessArbiter {
     }
   }
 
-  private mutating func ask(
-    _ presenter: PresenterID, _ questions: MessageRules.Questions, _ itemAccess: ItemAccess, _ id: AccessID
-  ) {
+  private mutating func ask(_ concerned: ConcernedPresenter, _ id: AccessID) {
+    let presenter = concerned.presenter
     let callbacks: PresenterCallbacks =
       has(.undeclaredCallbackAsked) ? .all : presenters[presenter].callbacks
-    let kinds = questions.messages(for: callbacks)
-    if kinds.isEmpty { return }
+    let questions = concerned.questions.declared(in: callbacks)
+    if questions.next == nil { return }
+    provideDetails(ofAccess: id)
     accesses[id].negotiations.append(
-      Access.Negotiation(presenter: presenter, remaining: kinds, since: now))
-    askNext(id, accesses[id].negotiationCount - 1, itemAccess)
+      Access.Negotiation(presenter: presenter, remaining: questions, since: now))
+    askNext(id, accesses[id].negotiationCount - 1, concerned.itemAccess)
   }
 
   /// Puts the next question of a negotiation.
@@ -164,7 +162,7 @@ extension FileAccessArbiter {
   mutating func forgetOutstanding(_ id: AccessID, _ presenter: PresenterID) {
     for index in accesses[id].negotiations.indices where accesses[id].negotiations[index].presenter == presenter {
       accesses[id].setOutstanding(nil, at: index)
-      accesses[id].negotiations[index].remaining = []
+      accesses[id].negotiations[index].remaining = MessageRules.Questions()
     }
   }
 
@@ -177,7 +175,9 @@ extension FileAccessArbiter {
       withdraw(message)
     }
     // The list of asked presenters stays, so that none is asked again.
-    for index in accesses[id].negotiations.indices { accesses[id].negotiations[index].remaining = [] }
+    for index in accesses[id].negotiations.indices {
+      accesses[id].negotiations[index].remaining = MessageRules.Questions()
+    }
   }
 
   /// No access waits for the answer any more, which comes all the same.
@@ -197,7 +197,7 @@ extension FileAccessArbiter {
       // The presenter may have begun it.
       if messages[message].wasSentAhead, !presenters[presenter].isRemoved { return stopAwaiting(message) }
       presenters[presenter].pending.removeAll { $0 == message }
-      presenters[presenter].dropUselessDetails()
+      dropUselessDetails(ofPresenter: presenters.present(presenter))
       messages.remove(message)
     }
   }
@@ -232,11 +232,11 @@ extension FileAccessArbiter {
   mutating func askNewcomers(of id: AccessID) {
     guard let access = accesses.find(id), access.phase == .asking || access.phase == .ready else { return }
     let asked = Set(access.negotiations.map(\.presenter))
-    let concerned = concerned(by: id)
+    var concerned = takeConcernedList()
+    defer { reuse(&concerned) }
+    findConcerned(by: id, &concerned)
     if refuseEviction(id, asking: concerned) { return }
-    for (presenter, questions, access) in concerned where !asked.contains(presenter) {
-      ask(presenter, questions, access, id)
-    }
+    for one in concerned where !asked.contains(one.presenter) { ask(one, id) }
     if accesses[id].negotiations.count == asked.count || !accesses[id].owesAnswers { return }
     if accesses[id].phase == .ready { enter(.asking, id) }
     unpark(id)
@@ -332,14 +332,12 @@ extension FileAccessArbiter {
 
 extension FileAccessArbiter {
   /// Not to implement the eviction callback is a veto (C-208), the only callback of which that is so.
-  private mutating func refuseEviction(
-    _ id: AccessID, asking concerned: [(PresenterID, MessageRules.Questions, ItemAccess)]
-  ) -> Bool {
-    let refuser = concerned.first { presenter, questions, _ in
-      questions.accommodateEviction && !presenters[presenter].callbacks.contains(.accommodateEviction)
+  private mutating func refuseEviction(_ id: AccessID, asking concerned: [ConcernedPresenter]) -> Bool {
+    let refuser = concerned.first { one in
+      one.questions.accommodateEviction && !presenters[one.presenter].callbacks.contains(.accommodateEviction)
     }
     guard let refuser else { return false }
-    refuseEviction(id, by: refuser.0)
+    refuseEviction(id, by: refuser.presenter)
     return true
   }
 

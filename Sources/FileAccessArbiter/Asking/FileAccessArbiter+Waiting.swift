@@ -42,7 +42,7 @@ extension FileAccessArbiter {
         Grant.Item(path: $0, wasMoved: $1.wasMoved, wasReplaced: $1.wasReplaced)
       }
     }
-    accesses[id].dropDetailsOfWait()
+    if let spare = accesses[id].dropDetailsOfWait() { keep(spare) }
     grant.wantsOutcome = isAnyoneToBeTold(of: id)
     effects.append(.grant(id, grant))
     suspectOwnAccesses(above: accesses[id].lineage)

@@ -13,7 +13,9 @@ struct CycleFindings {
   private var possible: WaitCycles?
   private var likely: WaitCycles?
   private var hasSearched = false
-  private var examined: Set<AccessID> = []
+  /// Those that have been examined; the set has the others, because in most events there's one.
+  private var first: AccessID?
+  private var others: Set<AccessID> = []
 
   /// Searches for the suspects that are in cycles, once, if there are many.
   mutating func search(_ suspects: ArraySlice<AccessID>, _ arbiter: borrowing FileAccessArbiter) {
@@ -35,7 +37,14 @@ struct CycleFindings {
   }
 
   /// - Returns: Whether the suspect hasn't been examined since the last decision.
-  mutating func note(_ suspect: AccessID) -> Bool { !hasSearched || examined.insert(suspect).inserted }
+  mutating func note(_ suspect: AccessID) -> Bool {
+    if !hasSearched { return true }
+    guard let first else {
+      first = suspect
+      return true
+    }
+    return suspect != first && others.insert(suspect).inserted
+  }
 
   /// Whether an access is certain to be in no cycle.
   func excludes(_ id: AccessID, _ presumption: FileAccessArbiter.Presumption) -> Bool {

@@ -28,6 +28,32 @@ extension FileAccessArbiter {
     return isFree
   }
 
+  /// A presenter that was added right before, and has no location yet, reports a callback that an earlier arbiter put, and that
+  /// still runs.
+  ///
+  /// It reports its callbacks in the order in which they began. No access waits for the answer any more, but the callback
+  /// may wait for accesses that were requested inside of it: those name the message.
+  ///
+  /// - Returns: The message that stands for the callback until it's answered; `nil` if no arbiter would have put it there.
+  package mutating func callbackReasserted(
+    _ kind: Message.Kind, of presenter: PresenterID, at time: Timestamp
+  ) -> MessageID? {
+    begin(at: time)
+    let place = presenters.present(presenter)
+    let depth = presenters[at: place].running.count
+    guard depth < FileAccessArbiter.callbackNestingMax, depth == 0 || kind.mustBeAnswered else { return nil }
+    lastMessage += 1
+    let id = MessageID(lastMessage, epoch: epoch)
+    let nobody = Message.Origin(client: ClientID(0), purpose: PurposeID(0), label: "")
+    messages.insert(
+      Message(id: id, presenter: presenter, kind: kind, origin: nobody, awaitingAccess: nil, since: now))
+    _ = noteRunning(id, of: presenter)
+    messages[id].hasBegun = true
+    // Which of the presenter's accesses were requested before the callback began isn't known any more.
+    messages[id].deliverySequence = .max
+    return id
+  }
+
   /// A presenter reports that it relinquished for an access of an earlier arbiter, and holds a reacquirer.
   ///
   /// If that access isn't held any more, the reacquirer gets its turn at once.

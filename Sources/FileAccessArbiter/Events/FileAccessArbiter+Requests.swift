@@ -131,14 +131,15 @@ extension FileAccessArbiter {
     payDebts(of: id)
     leaveContext(of: id)
     unpark(id)
-    let access = accesses.remove(id)
+    var access = accesses.remove(id)
+    defer { if let spare = access.takeDetails() { keep(spare) } }
     for presenter in access.heldMoves where presenters.contains(presenter) { pump(presenter) }
     if !access.children.isEmpty { outlivedContexts[id] = access.children.count }
     if case .delegated = access.items[0].access { delegationCount -= 1 }
     clients[access.client].references -= 1
     if let own = access.ownPresenter, presenters.contains(own) {
       presenters[own].ownAccesses.removeAll { $0 == id }
-      presenters[own].dropUselessDetails()
+      dropUselessDetails(ofPresenter: presenters.present(own))
       if access.phase == .granted, presenters[own].node == nil, !presenters[own].isRemoved {
         effects.append(.locatePresenter(own))
       }

@@ -112,7 +112,7 @@ extension FileAccessArbiter {
     if access.traits.contains(.overlapsByMove) { line += " overlaps" }
     for negotiation in access.negotiations where negotiation.outstanding != nil {
       line +=
-        " asks \(negotiation.presenter) \(negotiation.outstanding.map(\.description) ?? "") then \(negotiation.remaining)"
+        " asks \(negotiation.presenter) \(negotiation.outstanding.map(\.description) ?? "") then \(negotiation.remaining.kinds)"
     }
     if access.isWaiting, !access.negotiations.isEmpty { line += " asked \(access.negotiations.map(\.presenter))" }
     if !access.absentPresenters.isEmpty { line += " without \(access.absentPresenters)" }

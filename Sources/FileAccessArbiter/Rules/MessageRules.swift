@@ -1,5 +1,3 @@
-internal import CompactContainers
-
 /// Which presenter an item concerns, seen from the item.
 enum PresenterRelation: Hashable, Sendable {
   /// Presents the item itself (PI).
@@ -30,7 +28,9 @@ enum PresenterRelation: Hashable, Sendable {
 ///
 /// Presenters of enclosing plain directories are only asked to accommodate the deletion of a subitem (C-034, C-073).
 struct MessageRules {
-  /// The questions to one presenter for one access, in the order in which they're asked (C-030, C-070).
+  /// The questions to one presenter for one access, which are put in this order (C-030, C-070).
+  ///
+  /// No list of messages: an access that asks presenters would need memory for each of them.
   struct Questions: Hashable, Sendable {
     enum Relinquish: Int, Hashable, Sendable { case none, toReader, toWriter }
     var relinquish = Relinquish.none
@@ -48,23 +48,57 @@ struct MessageRules {
       for path in other.subitemDeletions where !subitemDeletions.contains(path) { subitemDeletions.append(path) }
     }
 
-    /// The messages for a presenter with `callbacks`: questions that it didn't declare count as answered (C-036,
-    /// C-037).
-    ///
-    /// In reverse order, so that the next is the last.
-    func messages(for callbacks: PresenterCallbacks) -> ShortList<Message.Kind> {
-      var kinds = ShortList<Message.Kind>()
-      func add(_ kind: Message.Kind) { if callbacks.contains(kind.requiredCallback) { kinds.append(kind) } }
-      for path in subitemDeletions.reversed() { add(.accommodateSubitemDeletion(path)) }
-      if accommodateEviction { add(.accommodateEviction) }
-      if accommodateDeletion { add(.accommodateDeletion) }
-      if save { add(.saveChanges) }
-      switch relinquish {
-      case .none: break
-      case .toReader: add(.relinquishToReader)
-      case .toWriter: add(.relinquishToWriter)
+    /// Those for a presenter with `callbacks`: questions that it didn't declare count as answered (C-036, C-037).
+    func declared(in callbacks: PresenterCallbacks) -> Questions {
+      var declared = self
+      if let kind = relinquishKind, !callbacks.contains(kind.requiredCallback) { declared.relinquish = .none }
+      declared.save = save && callbacks.contains(.saveChanges)
+      declared.accommodateDeletion = accommodateDeletion && callbacks.contains(.accommodateDeletion)
+      declared.accommodateEviction = accommodateEviction && callbacks.contains(.accommodateEviction)
+      if !callbacks.contains(.accommodateSubitemDeletion) { declared.subitemDeletions = [] }
+      return declared
+    }
+
+    /// The question that is put first; absent if there's none.
+    var next: Message.Kind? {
+      if let kind = relinquishKind { return kind }
+      if save { return .saveChanges }
+      if accommodateDeletion { return .accommodateDeletion }
+      if accommodateEviction { return .accommodateEviction }
+      return subitemDeletions.first.map(Message.Kind.accommodateSubitemDeletion)
+    }
+
+    /// Takes that question out.
+    mutating func takeNext() -> Message.Kind? {
+      let kind = next
+      if relinquish != .none {
+        relinquish = .none
+      } else if save {
+        save = false
+      } else if accommodateDeletion {
+        accommodateDeletion = false
+      } else if accommodateEviction {
+        accommodateEviction = false
+      } else if !subitemDeletions.isEmpty {
+        subitemDeletions.removeFirst()
       }
+      return kind
+    }
+
+    /// All of them, in the order in which they're put.
+    var kinds: [Message.Kind] {
+      var rest = self
+      var kinds: [Message.Kind] = []
+      while let kind = rest.takeNext() { kinds.append(kind) }
       return kinds
+    }
+
+    private var relinquishKind: Message.Kind? {
+      switch relinquish {
+      case .none: nil
+      case .toReader: .relinquishToReader
+      case .toWriter: .relinquishToWriter
+      }
     }
   }
 

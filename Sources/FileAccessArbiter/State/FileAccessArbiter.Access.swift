@@ -101,8 +101,7 @@ extension FileAccessArbiter.Access {
   /// The questions that one presenter still has to answer.
   struct Negotiation: Sendable {
     let presenter: PresenterID
-    /// In reverse order: the next is the last.
-    var remaining: ShortList<Message.Kind>
+    var remaining: MessageRules.Questions
     var outstanding: MessageID?
     /// When it was asked first; if the process stood still since, the end of that.
     var since: Timestamp
@@ -127,7 +126,7 @@ extension FileAccessArbiter.Access {
     let claim: ItemTree.ClaimIndex
   }
 
-  private struct Details: Sendable {
+  fileprivate struct Details: Sendable {
     var ownPresenter: PresenterID?
     var lineage: [ExecutionContext] = []
     var readingOptions: UInt = 0
@@ -156,16 +155,49 @@ extension FileAccessArbiter.Access {
         && overtakes.isEmpty && parked.isEmpty && negotiations.isEmpty && debts.isEmpty && formerClaims.isEmpty
         && passedOver.isEmpty && absentPresenters.isEmpty && heldMoves.isEmpty
     }
+
+    /// Room for more negotiations isn't kept.
+    private static let keptNegotiationCountMax = 64
+
+    mutating func forgetNegotiations() {
+      negotiations.removeAll(keepingCapacity: negotiations.capacity <= Self.keptNegotiationCountMax)
+    }
+
+    /// As new, but for the room in its lists.
+    mutating func clear() {
+      forgetNegotiations()
+      let room = exchange(&negotiations, with: [])
+      self = Details()
+      negotiations = room
+    }
   }
 
+  /// The memory of details that an access doesn't need any more, for the next one that needs some.
+  struct SpareDetails: Sendable { fileprivate var list: [Details] }
+
   /// Forgets data that only a wait needs.
-  mutating func dropDetailsOfWait() {
-    if details.isEmpty { return }
+  ///
+  /// - Returns: The memory of the details, if none are left.
+  mutating func dropDetailsOfWait() -> SpareDetails? {
+    if details.isEmpty { return nil }
     details[0].limits = .never
     details[0].unanswered = []
-    if !owesAnswers { details[0].negotiations = [] }
-    if details[0].isUseless { details = [] }
+    if !owesAnswers { details[0].forgetNegotiations() }
+    return details[0].isUseless ? takeDetails() : nil
   }
+
+  /// Leaves no details behind.
+  mutating func takeDetails() -> SpareDetails? {
+    if details.isEmpty { return nil }
+    var list = exchange(&details, with: [])
+    list[0].clear()
+    return SpareDetails(list: list)
+  }
+
+  var hasDetails: Bool { !details.isEmpty }
+
+  /// Gives an access without details memory for them.
+  mutating func provide(_ spare: SpareDetails) { details = spare.list }
 
   private mutating func needDetails() { if details.isEmpty { details.append(Details()) } }
 
@@ -255,7 +287,7 @@ extension FileAccessArbiter.Access {
   }
 
   /// Takes the next question to a presenter.
-  mutating func nextQuestion(at index: Int) -> Message.Kind? { details[0].negotiations[index].remaining.popLast() }
+  mutating func nextQuestion(at index: Int) -> Message.Kind? { details[0].negotiations[index].remaining.takeNext() }
 
   /// Records the question to a presenter, or that it isn't asked anything.
   mutating func setOutstanding(_ message: MessageID?, at index: Int) {

@@ -46,7 +46,7 @@ extension FileAccessArbiter {
 }
 
 extension FileAccessArbiter.Presenter {
-  private struct Details: Sendable {
+  fileprivate struct Details: Sendable {
     var observedUbiquityAttributes: Set<String>?
     var running: ShortList<MessageID> = []
     var returned: ShortList<MessageID> = []
@@ -62,14 +62,31 @@ extension FileAccessArbiter.Presenter {
         && folded == 0
         && reacquirersOwed == 0 && ownAccesses.isEmpty && !isRemoved
     }
+
+    /// Room for more messages isn't kept.
+    private static let keptMessageCountMax = 64
+
+    var hasMuchRoom: Bool { max(running.capacity, returned.capacity, pending.capacity) > Self.keptMessageCountMax }
   }
 
   private mutating func needDetails() { if details.isEmpty { details.append(Details()) } }
 
-  /// Forgets data that it doesn't need any more.
-  mutating func dropUselessDetails() {
-    if !details.isEmpty, details[0].isUseless { details = [] }
+  /// The memory of details that a presenter doesn't need any more, for the next one that needs some.
+  struct SpareDetails: Sendable { fileprivate var list: [Details] }
+
+  /// Forgets data that it doesn't need any more: then all of it is as new, but for the room in its lists.
+  ///
+  /// - Returns: The memory of the details, if none are left.
+  mutating func takeUselessDetails() -> SpareDetails? {
+    if details.isEmpty || !details[0].isUseless { return nil }
+    let list = exchange(&details, with: [])
+    return list[0].hasMuchRoom ? nil : SpareDetails(list: list)
   }
+
+  var hasDetails: Bool { !details.isEmpty }
+
+  /// Gives a presenter without details memory for them.
+  mutating func provide(_ spare: SpareDetails) { details = spare.list }
 
   /// `nil` means all of them.
   var observedUbiquityAttributes: Set<String>? {

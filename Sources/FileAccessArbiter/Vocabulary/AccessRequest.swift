@@ -1,3 +1,5 @@
+package import CompactContainers
+
 /// The use of one item by one access.
 ///
 /// The cases are the options that change blocking or messages (``ConflictRules``, ``MessageRules``).
@@ -93,7 +95,7 @@ package struct AccessRequest: Hashable, Sendable {
   package var ownPresenter: PresenterID?
   /// The name of the requester, for people.
   package var label: String
-  package var items: [Item]
+  package var items: ShortList<Item>
   /// The bits of the options of its reads, for the origin of messages only: their consequences are in `items`.
   package var readingOptions: UInt = 0
   /// Asks the presenters, claims nothing (C-135).
@@ -113,6 +115,16 @@ package struct AccessRequest: Hashable, Sendable {
 
   package init(
     client: ClientID, purpose: PurposeID, ownPresenter: PresenterID? = nil, label: String, items: [Item],
+    context: ExecutionContext? = nil, limits: Limits = .never
+  ) {
+    self.init(
+      client: client, purpose: purpose, ownPresenter: ownPresenter, label: label, list: ShortList(items),
+      context: context, limits: limits)
+  }
+
+  /// The same for items in a list, which needs no memory for one item.
+  package init(
+    client: ClientID, purpose: PurposeID, ownPresenter: PresenterID? = nil, label: String, list items: ShortList<Item>,
     context: ExecutionContext? = nil, limits: Limits = .never
   ) {
     self.client = client

@@ -1,3 +1,4 @@
+internal import CompactContainers
 internal import FileAccessArbiter
 internal import FoundationEssentials
 internal import SystemInterface
@@ -14,7 +15,7 @@ struct AccessPlan {
 
   /// The action of the call, for errors: "couldn't read …".
   let verb: String
-  var items: [Item] = []
+  var items: ShortList<Item> = []
   var intents: [FileAccessIntent] = []
   var isPreparation = false
   /// All options of all reads, for the origin of messages.

@@ -1,3 +1,4 @@
+internal import CompactContainers
 internal import FileAccessArbiter
 public import FoundationEssentials
 internal import SwiftRuntimeHooks
@@ -95,6 +96,28 @@ public struct FileAccess: ~Copyable, Sendable {
     case .granted(let access): access.coordinator.fileSystem
     case .claim(let claim): claim.coordinator.fileSystem
     }
+  }
+
+  /// Registers a presenter of this item, whose path isn't resolved once more for that.
+  ///
+  /// - Parameter presenter: The presenter; its URL is that of the access, and doesn't name a symbolic link.
+  /// - Returns: The registration, see ``CoordinationDomain/register(_:)-748w0``.
+  /// - Throws: ``FileCoordinationError``, with code `.domainUnreachable` when there's no service for ten seconds.
+  package func register(
+    _ presenter: any FilePresenter
+  ) async throws(FileCoordinationError) -> FilePresenterRegistration {
+    let domain: CoordinationDomain
+    var known: FileLocation?
+    switch reference {
+    case .granted(let access):
+      domain = access.coordinator.domain
+      let location = access.items[index].location
+      // Otherwise it was moved while the access waited.
+      if location.path == access.waiter.path(of: index) { known = location }
+    case .claim(let claim): domain = claim.coordinator.domain
+    }
+    if let known { return try await domain.register(presenter, at: known) }
+    return try await domain.register(presenter)
   }
 
   func checkOngoing() throws(FileCoordinationError) {

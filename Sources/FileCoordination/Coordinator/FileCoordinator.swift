@@ -1,3 +1,4 @@
+internal import CompactContainers
 internal import CoordinationService
 internal import FileAccessArbiter
 internal import FoundationEssentials
@@ -262,9 +263,7 @@ extension FileCoordinator {
     let configuration = host.configuration
     var request = AccessRequest(
       client: ArbiterHost.client, purpose: purpose, ownPresenter: presenter.flatMap(host.record)?.id,
-      label: label.fittingFrame,
-      items: try plan.items.map { AccessRequest.Item($0.location.path, $0.access) }
-        + plan.aliases(at: plan.items.map(\.location.path), in: host),
+      label: label.fittingFrame, list: try plan.requestedItems(in: host),
       limits: deadlines.limits(
         reporting: configuration.waitReporter == nil ? nil : configuration.waitReportInterval))
     request.isPreparation = plan.isPreparation
@@ -280,10 +279,11 @@ extension AccessRequest {
   fileprivate func obstacles(in state: ArbiterHost.State) -> Obstacles {
     if isPreparation || !state.decider.decidesAlone { return .none }
     if items.count > Obstacles.countMax { return .everywhere }
-    return Obstacles(
-      items.map { item in
-        let path = state.decider.currentPath(of: item.path, for: ownPresenter)
-        return Obstacle(path: path, interest: ItemInterest(item.access))
-      })
+    var obstacles = ShortList<Obstacle<ItemPath>>()
+    for item in items {
+      let path = state.decider.currentPath(of: item.path, for: ownPresenter)
+      obstacles.append(Obstacle(path: path, interest: ItemInterest(item.access)))
+    }
+    return Obstacles(obstacles)
   }
 }

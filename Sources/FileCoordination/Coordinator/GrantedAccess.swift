@@ -1,6 +1,8 @@
+internal import CompactContainers
 internal import CoordinationService
 internal import FileAccessArbiter
 internal import FoundationEssentials
+internal import Synchronization
 internal import SystemInterface
 internal import UploadArchives
 
@@ -8,7 +10,8 @@ internal import UploadArchives
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `state` | its lock | the accessor may announce moves from several tasks |
+/// | `isReleased`, `isEnded` | themselves: set once | an access that was taken out of a set may be used meanwhile |
+/// | `notes` | its lock | the accessor may announce moves from several tasks |
 final class GrantedAccess: Sendable {
   /// A move that was declared before it was made.
   private struct DeclaredMove {
@@ -16,11 +19,8 @@ final class GrantedAccess: Sendable {
     let identity: FileIdentity
   }
 
-  private struct State {
-    /// The arbiter's access has ended; that of a snapshot does so before the accessor.
-    var isReleased = false
-    /// The accessor has returned.
-    var isEnded = false
+  /// The data that few accesses have.
+  private struct Notes {
     var declaredMoves: [Int: DeclaredMove] = [:]
     var snapshots: [UploadSnapshot] = []
   }
@@ -32,10 +32,15 @@ final class GrantedAccess: Sendable {
   private let before: [FileStatus?]
   /// The modification time that a file would have got right before that.
   private let lookTime: Int64
-  private let state = Guarded(State())
+  /// The arbiter's access has ended; that of a snapshot does so before the accessor.
+  private let hasBeenReleased = Atomic(false)
+  /// The accessor has returned.
+  private let isEnded = Atomic(false)
+  /// Made with the first note.
+  private let notes = LazyReference<Guarded<Notes>>()
 
   var host: ArbiterHost { coordinator.host }
-  var items: [AccessPlan.Item] { waiter.items }
+  var items: ShortList<AccessPlan.Item> { waiter.items }
   private var fileSystem: any FileSystem { coordinator.fileSystem }
 
   /// Turns the answer to a request into access or an error.
@@ -83,10 +88,9 @@ final class GrantedAccess: Sendable {
   /// - Parameter hasFailed: Whether the accessor threw.
   func end(afterFailure hasFailed: Bool = false) {
     release(afterFailure: hasFailed)
-    let snapshots = state.withLock { state in
-      state.isEnded = true
-      return exchange(&state.snapshots, with: [])
-    }
+    isEnded.store(true, ordering: .releasing)
+    guard let notes = notes.load() else { return }
+    let snapshots = notes.withLock { exchange(&$0.snapshots, with: []) }
     for snapshot in snapshots {
       try? fileSystem.removeItem(at: snapshot.container)
     }
@@ -94,7 +98,7 @@ final class GrantedAccess: Sendable {
 
   /// An access that was taken out of a set can outlive its accessor: then every use of it fails.
   func checkOngoing(_ index: Int) throws(FileCoordinationError) {
-    if state.withLock({ $0.isEnded }) { throw .accessEnded(waiter.path(of: index).description) }
+    if isEnded.load(ordering: .acquiring) { throw .accessEnded(waiter.path(of: index).description) }
   }
 
   /// - Throws: An error with code `.accessLost` when others have been granted access since.
@@ -106,9 +110,11 @@ final class GrantedAccess: Sendable {
     if !isHeld || waiter.isLost { throw .accessLost(waiter.path(of: index).description) }
   }
 
+  /// The notes, which are made if there are none.
+  private var noted: Guarded<Notes> { notes.load() ?? notes.storeIfNil(Guarded(Notes())) }
+
   private func release(afterFailure hasFailed: Bool) {
-    let isFirst = state.withLock { state in !exchange(&state.isReleased, with: true) }
-    if !isFirst { return }
+    if hasBeenReleased.exchange(true, ordering: .acquiringAndReleasing) { return }
     announceForgottenMoves()
     host.tellChanges(beforeEndOf: items)
     let outcomes = before.isEmpty ? [] : outcomes(afterFailure: hasFailed) + waiter.aliases.map { _ in .untouched }
@@ -166,7 +172,7 @@ extension GrantedAccess {
   ///
   /// An item that is gone from its place, and stands at another one of this access or at one that it declared, was moved.
   private func announceForgottenMoves() {
-    let declared = state.withLock { $0.declaredMoves }
+    let declared = notes.load()?.withLock { $0.declaredMoves } ?? [:]
     if before.isEmpty, declared.isEmpty { return }
     for index in items.indices where items[index].access.isWrite {
       let here = waiter.path(of: index)
@@ -192,7 +198,7 @@ extension GrantedAccess {
   func declareMove(of index: Int, to url: URL) throws(FileCoordinationError) {
     let destination = try FileLocation(url, in: fileSystem).path
     guard let identity = identityOfItem(at: waiter.path(of: index)) else { return }
-    state.withLock { $0.declaredMoves[index] = DeclaredMove(destination: destination, identity: identity) }
+    noted.withLock { $0.declaredMoves[index] = DeclaredMove(destination: destination, identity: identity) }
   }
 
   func announceMove(of index: Int, to url: URL) throws(FileCoordinationError) {
@@ -249,7 +255,7 @@ extension GrantedAccess {
       let snapshot = try FileCoordinationError.wrapping { () throws(SystemError) in
         try fileSystem.makeUploadSnapshot(of: path, in: SystemPath(bytes: directory.bytes))
       }
-      state.withLock { $0.snapshots.append(snapshot) }
+      noted.withLock { $0.snapshots.append(snapshot) }
       waiter.replaceItem(index, bySnapshotAt: ItemPath(canonical: snapshot.item.bytes))
     }
     if items.allSatisfy(\.isUpload) { release(afterFailure: false) }
@@ -258,17 +264,17 @@ extension GrantedAccess {
   /// The paths that the archive of an item lacks.
   func pathsLeftOut(of index: Int) -> [SystemPath] {
     let item = SystemPath(bytes: waiter.path(of: index).bytes)
-    return state.withLock { state in state.snapshots.first { $0.item == item }?.leftOut ?? [] }
+    return notes.load()?.withLock { notes in notes.snapshots.first { $0.item == item }?.leftOut } ?? []
   }
 
   /// Whether the arbiter's access has ended.
-  var isReleased: Bool { state.withLock { $0.isReleased } }
+  var isReleased: Bool { hasBeenReleased.load(ordering: .acquiring) }
 
   var hasUploads: Bool { items.contains(where: \.isUpload) }
 
   /// The lineage of code inside the accessor; `nil` once the access has ended.
   var lineage: Lineage? {
-    if state.withLock({ $0.isReleased }) { return nil }
+    if isReleased { return nil }
     return Lineage(.known(.access(waiter.id)), of: host)
   }
 }

@@ -225,11 +225,20 @@ extension CoordinationDomain {
     try registerBlocking(presenter)
   }
 
+  /// Registers a presenter at a place that the caller knows.
+  func register(
+    _ presenter: any FilePresenter, at location: FileLocation
+  ) async throws(FileCoordinationError) -> FilePresenterRegistration {
+    try await host.withoutBlocking { () throws(FileCoordinationError) in
+      try self.registerBlocking(presenter, at: location)
+    }
+  }
+
   private func registerBlocking(
-    _ presenter: any FilePresenter
+    _ presenter: any FilePresenter, at location: FileLocation? = nil
   ) throws(FileCoordinationError) -> FilePresenterRegistration {
     while true {
-      let record = try host.register(presenter)
+      let record = try host.register(presenter, at: location)
       if record.hold() { return FilePresenterRegistration(record, host) }
       // Its last registration is ending on another thread: end it here, and begin anew.
       host.unregister(record)

@@ -53,7 +53,7 @@ extension FastTier {
   /// - Returns: The result of `step`.
   /// - Throws: The error of an operation on the memory, or of a closure.
   func step<Item, Arbiter: TierArbiter, Result>(
-    raising obstacles: [Obstacle<Item>], _ arbiter: inout Arbiter,
+    raising obstacles: some Collection<Obstacle<Item>>, _ arbiter: inout Arbiter,
     adopt: (Memory.Address, Obstacle<Item>, inout Arbiter) throws(Memory.Failure) -> AdoptionDecision,
     _ step: (inout Arbiter) throws(Memory.Failure) -> Result
   ) throws(Memory.Failure) -> Result {

@@ -1,3 +1,4 @@
+internal import CompactContainers
 internal import FileAccessArbiter
 internal import SystemInterface
 
@@ -61,11 +62,22 @@ enum ItemAliases {
 }
 
 extension AccessPlan {
+  /// The items of the request for the plan, with their aliases.
+  func requestedItems(in host: ArbiterHost) throws(FileCoordinationError) -> ShortList<AccessRequest.Item> {
+    var requested = ShortList<AccessRequest.Item>()
+    requested.reserveCapacity(items.count)
+    for item in items { requested.append(AccessRequest.Item(item.location.path, item.access)) }
+    for alias in try aliases(at: items.map(\.location.path), in: host) { requested.append(alias) }
+    return requested
+  }
+
   /// The aliases of all items, where a domain coordinates files by identity, too.
-  func aliases(at paths: [ItemPath], in host: ArbiterHost) throws(FileCoordinationError) -> [AccessRequest.Item] {
+  func aliases(
+    at paths: @autoclosure () -> [ItemPath], in host: ArbiterHost
+  ) throws(FileCoordinationError) -> [AccessRequest.Item] {
     if !host.configuration.coordinatesFilesByIdentity || isPreparation { return [] }
     var result: [AccessRequest.Item] = []
-    for (item, path) in zip(items, paths) {
+    for (item, path) in zip(items, paths()) {
       result += try FileCoordinationError.wrapping { () throws(SystemError) in
         try ItemAliases.aliases(of: path, item.access, in: host.configuration.fileSystem)
       }
@@ -76,11 +88,12 @@ extension AccessPlan {
   /// The plan for items that have gone elsewhere since it was made.
   fileprivate func following(_ waiter: AccessWaiter) -> AccessPlan {
     var plan = self
-    plan.items = items.enumerated().map { index, item in
+    for (index, item) in items.enumerated() {
       let location = FileLocation(
         waiter.url(of: index), at: waiter.path(of: index), spelling: item.location.spelling)
       let wasMoved = item.wasMoved || waiter.path(of: index) != item.location.path
-      return Item(access: item.access, location: location, isUpload: item.isUpload, wasMoved: wasMoved)
+      plan.items[index] = Item(
+        access: item.access, location: location, isUpload: item.isUpload, wasMoved: wasMoved)
     }
     return plan
   }

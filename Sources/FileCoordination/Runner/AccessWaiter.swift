@@ -1,3 +1,4 @@
+internal import CompactContainers
 internal import CoordinationService
 internal import FileAccessArbiter
 internal import FoundationEssentials
@@ -43,7 +44,7 @@ final class AccessWaiter: Sendable {
   }
 
   let id: AccessID
-  let items: [AccessPlan.Item]
+  let items: ShortList<AccessPlan.Item>
   /// The claims beside those of the items, see ``ItemAliases``.
   let aliases: [AccessRequest.Item]
   /// Intents that show where their items are; empty unless the caller passed some.
@@ -54,7 +55,7 @@ final class AccessWaiter: Sendable {
   private let isAnswered = Atomic(false)
 
   init(
-    _ id: AccessID, _ items: [AccessPlan.Item], intents: [FileAccessIntent],
+    _ id: AccessID, _ items: ShortList<AccessPlan.Item>, intents: [FileAccessIntent],
     aliases: some Sequence<AccessRequest.Item> = [], priority: TaskPriority?
   ) {
     self.aliases = Array(aliases)

@@ -10,14 +10,24 @@ extension ArbiterHost {
     record.executor ?? configuration.presenterExecutor
   }
 
-  private func executor(of record: PresenterRecord) -> any TaskExecutor {
-    chosenExecutor(of: record) ?? ElasticThreadPool.shared
+  func deliver(_ first: AddressedDelivery) {
+    if let executor = chosenExecutor(of: first.record) {
+      Task.detached(
+        name: first.delivery.kind.callbackName, executorPreference: executor, priority: first.priority
+      ) { [self] in await goOn(with: first) }
+    } else if PresenterErrand.mayHave(first.priority) {
+      PresenterErrand.deliver(self, first).begin()
+    } else {
+      Task.detached(
+        name: first.delivery.kind.callbackName, executorPreference: ElasticThreadPool.shared, priority: first.priority
+      ) { [self] in await goOn(with: first) }
+    }
   }
 
-  func deliver(_ first: AddressedDelivery) {
-    Task.detached(
-      name: first.delivery.kind.callbackName, executorPreference: executor(of: first.record), priority: first.priority
-    ) { [self] in await goOn(with: first, count: 0) }
+  /// Delivers a message in the running task, which is new, and those that come of the answers.
+  private func goOn(with first: AddressedDelivery) async {
+    var surroundings: Lineage?
+    await goOn(with: first, count: 0, in: &surroundings)
   }
 
   /// Delivers a message in the running task, and those that come of the answers.
@@ -25,14 +35,15 @@ extension ArbiterHost {
   /// - Parameters:
   ///   - first: The message.
   ///   - count: How many callbacks of the presenter the task has run.
-  private func goOn(with first: AddressedDelivery, count: Int) async {
+  ///   - surroundings: Those of the task's last callback, for use in the next.
+  func goOn(with first: AddressedDelivery, count: Int, in surroundings: inout Lineage?) async {
     var next: AddressedDelivery? = first
     var count = count
     while let delivery = next {
       if count > 0, !mayGoOn(with: delivery, count: count) { return deliver(delivery) }
       let record = delivery.record
       guard let presenter = record.presenter else { return presenterIsGone(record, delivery.delivery.message) }
-      next = await receive(delivery, presenter)
+      next = await receive(delivery, presenter, in: &surroundings)
       count += 1
     }
   }
@@ -55,13 +66,16 @@ extension ArbiterHost {
   /// Runs the callback that a message asks for.
   ///
   /// - Returns: The next message to the same presenter, if it came of the answer.
-  private func receive(_ addressed: AddressedDelivery, _ presenter: any FilePresenter) async -> AddressedDelivery? {
+  private func receive(
+    _ addressed: AddressedDelivery, _ presenter: any FilePresenter, in surroundings: inout Lineage?
+  ) async -> AddressedDelivery? {
     let (delivery, record) = (addressed.delivery, addressed.record)
     if endsNothing(delivery) { return answer(delivery.message, nil, record) }
     let origin = delivery.origin.publicOrigin(
       purpose: addressed.purpose, process: addressed.process, isReentrant: delivery.isReentrant)
     let callback = CallbackUnderWay(delivery.message, of: self)
-    let lineage = Lineage(.known(.message(delivery.message)), of: self, callback: callback)
+    let lineage = Lineage.reusing(&surroundings, delivery.message, of: self, callback: callback)
+    defer { surroundings = lineage }
     do {
       let reacquirer = try await lineage.surrounding { try await record.receive(delivery.kind, origin, presenter) }
       // The label may show the name of the file.
@@ -84,16 +98,28 @@ extension ArbiterHost {
     return (try? configuration.fileSystem.statusIfPresent(of: path.systemPath)) == .some(nil)
   }
 
-  func run(_ reacquirer: @escaping FileReacquirer, _ message: MessageID, _ record: PresenterRecord) {
-    Task.detached(name: "reacquirer", executorPreference: executor(of: record)) { [self] in
-      let lineage = Lineage(.known(.message(message)), of: self)
-      await lineage.surrounding { await reacquirer() }
-      if let next = answer(message, nil, record) { await goOn(with: next, count: 1) }
+  func run(_ reacquirer: Reacquirer, _ message: MessageID, _ record: PresenterRecord) {
+    guard let executor = chosenExecutor(of: record) else {
+      return PresenterErrand.reacquire(self, reacquirer, message, record).begin()
+    }
+    Task.detached(name: "reacquirer", executorPreference: executor) { [self] in
+      var surroundings: Lineage?
+      await giveBack(reacquirer, message, record, in: &surroundings)
     }
   }
 
+  /// Runs a reacquirer in the running task, and what comes of its end.
+  func giveBack(
+    _ reacquirer: Reacquirer, _ message: MessageID, _ record: PresenterRecord, in surroundings: inout Lineage?
+  ) async {
+    let lineage = Lineage.reusing(&surroundings, message, of: self)
+    await lineage.surrounding { await reacquirer.run() }
+    surroundings = lineage
+    if let next = answer(message, nil, record) { await goOn(with: next, count: 1, in: &surroundings) }
+  }
+
   private func answer(
-    _ message: MessageID, _ reacquirer: FileReacquirer?, _ record: PresenterRecord
+    _ message: MessageID, _ reacquirer: Reacquirer?, _ record: PresenterRecord
   ) -> AddressedDelivery? {
     stepOfPresenter(record) { state, now in
       if let reacquirer { state.reacquirers[message] = reacquirer }

@@ -1,3 +1,4 @@
+internal import CompactContainers
 internal import CoordinationService
 internal import FileAccessArbiter
 internal import SystemInterface
@@ -16,7 +17,7 @@ extension Obstacle where Item == ItemPath {
 
 /// The obstacles that a step makes known.
 struct Obstacles: Sendable {
-  let list: [Obstacle<ItemPath>]
+  let list: ShortList<Obstacle<ItemPath>>
 
   /// Scanning all claims once is cheaper than searching for many items one by one.
   static let countMax = 8
@@ -25,7 +26,7 @@ struct Obstacles: Sendable {
   /// So much that nobody but the arbiter grants anything meanwhile.
   static let everywhere = Obstacles([Obstacle(path: .root, interest: .everything)])
 
-  init(_ obstacles: [Obstacle<ItemPath>]) {
+  init(_ obstacles: ShortList<Obstacle<ItemPath>>) {
     list = obstacles.count > Self.countMax ? Self.everywhere.list : obstacles
   }
 }

@@ -1,3 +1,4 @@
+internal import CompactContainers
 internal import CoordinationService
 internal import FileAccessArbiter
 internal import FoundationEssentials
@@ -8,9 +9,17 @@ internal import SystemInterface
 
 extension ArbiterHost {
   /// Registers a presenter, or finds it registered already (C-196).
-  func register(_ presenter: any FilePresenter) throws(FileCoordinationError) -> PresenterRecord {
+  ///
+  /// - Parameters:
+  ///   - presenter: The presenter.
+  ///   - known: Where its URL leads, if the caller has just found that out.
+  /// - Returns: Its record.
+  /// - Throws: ``FileCoordinationError`` when its URL can't name a file, or there's no service.
+  func register(
+    _ presenter: any FilePresenter, at known: FileLocation? = nil
+  ) throws(FileCoordinationError) -> PresenterRecord {
     if let existing = record(of: presenter) { return existing }
-    let location = try location(of: presenter)
+    let location = if let known { known as FileLocation? } else { try location(of: presenter) }
     let registration = RegistrationRequest(presenter, at: location)
     try checkLength(of: registration.attributes)
     if let excess = withState({ $0.excess() }) { throw excess }

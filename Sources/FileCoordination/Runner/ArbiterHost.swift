@@ -21,7 +21,7 @@ final class ArbiterHost: Sendable {
     /// Of presenters that have coordinators.
     var identities: [ObjectIdentifier: WeakPurpose] = [:]
     var identityCountAtPurge = 0
-    var reacquirers: [MessageID: FileReacquirer] = [:]
+    var reacquirers: [MessageID: Reacquirer] = [:]
     var presenterErrors: [MessageID: any Error] = [:]
     /// Timers that are to fire.
     var timers: [ArbiterTimer: ArmedTimer] = [:]
@@ -58,7 +58,7 @@ final class ArbiterHost: Sendable {
   enum Action: Sendable {
     case resolve(AccessWaiter, AccessWaiter.Answer)
     case deliver(AddressedDelivery)
-    case reacquire(PresenterRecord, MessageID, FileReacquirer)
+    case reacquire(PresenterRecord, MessageID, Reacquirer)
     case locate(PresenterRecord)
     /// Kept until here, so that the executor of a forgotten presenter isn't released under the lock.
     case forget(PresenterRecord)
@@ -184,30 +184,36 @@ final class ArbiterHost: Sendable {
     raising obstacles: (State) -> Obstacles = { _ in .none }, because reason: FileCoordinationError? = nil,
     _ event: (inout State, Timestamp) -> (Result, Orders)
   ) -> Result {
-    let (result, actions) = decide(raising: obstacles, because: reason, event)
-    perform(actions)
+    let list = ActionList.ofThread()
+    let result = decide(&list.actions, raising: obstacles, because: reason, event)
+    perform(list.actions)
+    list.giveBack()
     transport.flush()
     return result
   }
 
   /// Like ``step(_:raising:)``, and leaves it to the caller to act when it holds no lock any more.
   func decide(_ event: ArbiterEvent, raising obstacles: Obstacles = .none) -> [Action] {
-    decide(raising: { _ in obstacles }) { state, time in ((), state.decider.step(event, at: time)) }.1
+    var actions: [Action] = []
+    decide(&actions, raising: { _ in obstacles }) { state, time in ((), state.decider.step(event, at: time)) }
+    return actions
   }
 
+  // `actions` is empty and may have room; it gets the actions.
   private func decide<Result: Sendable>(
-    raising obstacles: (State) -> Obstacles = { _ in .none }, because reason: FileCoordinationError? = nil,
-    _ event: (inout State, Timestamp) -> (Result, Orders)
-  ) -> (Result, [Action]) {
+    _ actions: inout [Action], raising obstacles: (State) -> Obstacles = { _ in .none },
+    because reason: FileCoordinationError? = nil, _ event: (inout State, Timestamp) -> (Result, Orders)
+  ) -> Result {
     let time = now
     return state.withLock { state in
-      let result = withObstacles(obstacles(state), &state, at: time) { state in
+      swap(&state.actions, &actions)
+      defer { swap(&state.actions, &actions) }
+      return withObstacles(obstacles(state), &state, at: time) { state in
         var outcome = event(&state, time)
         carryOut(outcome.1, &state, at: time, because: reason)
         state.decider.reuse(&outcome.1)
         return outcome.0
       }
-      return (result, exchange(&state.actions, with: []))
     }
   }
 
@@ -217,16 +223,12 @@ final class ArbiterHost: Sendable {
     _ record: PresenterRecord, _ event: (inout State, Timestamp) -> Orders
   ) -> AddressedDelivery? {
     defer { transport.flush() }
-    var (_, actions) = decide { state, time in ((), event(&state, time)) }
-    let next = actions.firstIndex { action in
-      if case .deliver(let delivery) = action { delivery.record === record } else { false }
-    }
-    guard let next, case .deliver(let delivery) = actions.remove(at: next) else {
-      perform(actions)
-      return nil
-    }
-    perform(actions)
-    return delivery
+    let list = ActionList.ofThread()
+    decide(&list.actions) { state, time in ((), event(&state, time)) }
+    let next = list.takeDelivery(to: record)
+    perform(list.actions)
+    list.giveBack()
+    return next
   }
 }
 
@@ -236,7 +238,7 @@ extension ArbiterHost {
   func carryOut(
     _ orders: Orders, _ state: inout State, at time: Timestamp, because reason: FileCoordinationError? = nil
   ) {
-    if orders.effects.count > 1 { state.actions.reserveCapacity(orders.effects.count) }
+    if orders.effects.count > 1 { state.actions.reserveCapacity(state.actions.count + orders.effects.count) }
     for effect in orders.effects { state.carryOut(effect, at: time) }
     for effect in orders.clientEffects { carryOut(effect, &state, at: time, because: reason) }
     if orders.isEvent, !state.observers.isEmpty, let snapshot = state.decider.stateToShow(at: time) {
@@ -373,7 +375,7 @@ extension ArbiterHost {
 
   /// Arms a timer for a time that was counted from the event: since then others may have moved the clock.
   private func arm(_ timer: ArbiterTimer, _ arming: UInt64, at time: MonotonicTime) {
-    let scheduled = configuration.clock.schedule(at: time) { [weak self] in self?.fire(timer, arming) }
+    let scheduled = configuration.clock.schedule(at: time) { [reference] in reference.host?.fire(timer, arming) }
     // The timer may have been called off, or have fired and been armed again, before the clock answered.
     let isWanted = withState { state -> Bool in
       guard state.timers[timer]?.arming == arming else { return false }

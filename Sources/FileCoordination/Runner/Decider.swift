@@ -1,3 +1,4 @@
+internal import CompactContainers
 internal import CoordinationService
 internal import FileAccessArbiter
 
@@ -121,7 +122,8 @@ enum DomainQuestion: Sendable {
     switch self {
     case .snapshot: .everywhere
     case .validation, .sharing: .none
-    case .move(_, let old, let new, _): Obstacles([old, new].map { Obstacle(path: $0, interest: .everything) })
+    case .move(_, let old, let new, _):
+      Obstacles([Obstacle(path: old, interest: .everything), Obstacle(path: new, interest: .everything)])
     }
   }
 

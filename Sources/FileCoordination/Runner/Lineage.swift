@@ -7,7 +7,13 @@ internal import SystemInterface
 /// Asynchronous accessors and callbacks are carried by a task-local. Child tasks inherit it; so do unstructured ones,
 /// which may outlive the accessor. Therefore ``task`` shows whether the asking code is the accessor itself. Accessors
 /// that block their thread are carried by the thread, see ``Nesting``: no task that they start inherits them.
-final class Lineage: Sendable {
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | all properties | they change only while nobody but the task that made it refers to it, see ``reusing(_:_:of:callback:)`` | a message needs no memory for the surroundings of its callback |
+///
+/// `@unchecked Sendable` because the compiler can't see that.
+final class Lineage: @unchecked Sendable {
   @TaskLocal static var current: Lineage?
   static let binding = TaskLocalBinding($current)
 
@@ -20,17 +26,17 @@ final class Lineage: Sendable {
   /// The number of the host that has the context.
   ///
   /// No reference: threads would count them at one place, and a task that outlives the host has nothing to ask it.
-  let hostNumber: UInt64
-  let context: Context
-  let outer: Nesting
+  private(set) var hostNumber: UInt64
+  private(set) var context: Context
+  private(set) var outer: Nesting
   /// How many accessors and callbacks this is, with those around it that ran when it began.
-  let depth: Int
+  private(set) var depth: Int
   /// Keeps the lineage that `outer` names.
-  private let outerLineage: Lineage?
+  private var outerLineage: Lineage?
   /// The task that runs inside of this; zero for a thread.
-  let task: UInt
+  private(set) var task: UInt
   /// The presenter's callback that this is, or that it's part of.
-  let callback: CallbackUnderWay?
+  private(set) var callback: CallbackUnderWay?
 
   init(
     _ context: Context, ofHost hostNumber: UInt64, in outer: Nesting, task: UInt, callback: CallbackUnderWay? = nil
@@ -54,6 +60,43 @@ final class Lineage: Sendable {
   convenience init(_ context: Context, of host: ArbiterHost, callback: CallbackUnderWay? = nil) {
     let task = CurrentTask.number
     self.init(context, ofHost: host.number, in: .current(.current, task: task), task: task, callback: callback)
+  }
+
+  /// The surroundings of a callback, inside of those of the running code.
+  ///
+  /// - Parameters:
+  ///   - former: The surroundings of a callback that has returned, which are used again unless something refers to them still, such
+  ///     as a task that the callback started. Becomes `nil`.
+  ///   - message: The message that the callback is about.
+  ///   - host: The host that delivers it.
+  ///   - callback: The callback; `nil` for a reacquirer.
+  /// - Returns: The surroundings.
+  static func reusing(
+    _ former: inout Lineage?, _ message: MessageID, of host: ArbiterHost, callback: CallbackUnderWay? = nil
+  ) -> Lineage {
+    let context = Context.known(.message(message))
+    guard var lineage = former.take(), isKnownUniquelyReferenced(&lineage) else {
+      return Lineage(context, of: host, callback: callback)
+    }
+    let task = CurrentTask.number
+    let outer = Nesting.current(.current, task: task)
+    lineage.context = context
+    lineage.hostNumber = host.number
+    lineage.outer = outer
+    lineage.depth = outer.depth + 1
+    if case .lineage(let around) = outer.element { lineage.outerLineage = around } else { lineage.outerLineage = nil }
+    lineage.task = task
+    lineage.callback = callback ?? lineage.outerLineage?.callback
+    return lineage
+  }
+
+  /// Keeps nothing but the memory, and that only if nothing else refers to it.
+  static func forget(_ former: inout Lineage?) {
+    guard var lineage = former.take(), isKnownUniquelyReferenced(&lineage) else { return }
+    lineage.outer = .none
+    lineage.outerLineage = nil
+    lineage.callback = nil
+    former = lineage
   }
 
   /// Runs code of the running task inside of this.

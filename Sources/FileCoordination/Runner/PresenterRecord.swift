@@ -120,10 +120,10 @@ final class PresenterRecord: Sendable {
   /// - Returns: The reacquirer, if the answer to a relinquish message is one.
   func receive(
     _ kind: Message.Kind, _ origin: AccessOrigin, _ presenter: any FilePresenter
-  ) async throws -> FileReacquirer? {
+  ) async throws -> Reacquirer? {
     switch kind {
-    case .relinquishToReader: return try await presenter.relinquishPresentedItem(toReader: origin)
-    case .relinquishToWriter: return try await presenter.relinquishPresentedItem(toWriter: origin)
+    case .relinquishToReader: return Reacquirer(try await presenter.relinquishPresentedItem(toReader: origin))
+    case .relinquishToWriter: return Reacquirer(try await presenter.relinquishPresentedItem(toWriter: origin))
     case .saveChanges: try await presenter.savePresentedItemChanges(origin: origin)
     case .accommodateDeletion: try await presenter.accommodatePresentedItemDeletion(origin: origin)
     case .accommodateEviction: try await presenter.accommodatePresentedItemEviction(origin: origin)

@@ -1,3 +1,4 @@
+internal import CompactContainers
 internal import CoordinationService
 internal import FileAccessArbiter
 internal import SystemInterface
@@ -22,7 +23,7 @@ extension ArbiterHost {
   }
 
   /// Before a write ends: its changes are reported while it still accounts for them.
-  func tellChanges(beforeEndOf items: [AccessPlan.Item]) {
+  func tellChanges(beforeEndOf items: ShortList<AccessPlan.Item>) {
     guard items.contains(where: \.access.isWrite), let bridge = changeBridge.load() else { return }
     bridge.readEverything()
   }

@@ -1,3 +1,4 @@
+internal import CompactContainers
 internal import CoordinationService
 internal import FileAccessArbiter
 internal import FileWatching
@@ -219,11 +220,11 @@ extension ChangeBridge {
 extension Obstacles {
   /// Presenters that follow a move are in the way at the new place.
   fileprivate static func followers(in changes: [ItemChange]) -> Obstacles {
-    Obstacles(
-      changes.compactMap { change in
-        guard case .moved(_, let place, _) = change else { return nil }
-        return Obstacle(path: place, interest: .everything)
-      })
+    var obstacles = ShortList<Obstacle<ItemPath>>()
+    for case .moved(_, let place, _) in changes {
+      obstacles.append(Obstacle(path: place, interest: .everything))
+    }
+    return Obstacles(obstacles)
   }
 }
 

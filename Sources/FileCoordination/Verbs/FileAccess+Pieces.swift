@@ -39,20 +39,24 @@ extension FileAccess {
   /// - Parameters:
   ///   - contents: The new contents.
   ///   - status: The former status of the file.
+  ///   - compare: Reads the former file, and returns whether it has its former contents.
   ///   - meet: Called with the place of the new file beside the old one, right before it takes the place of that.
   ///   - note: Called after each mebibyte with the number of bytes written.
   /// - Throws: ``FileCoordinationError``, with ENOENT if nothing is there any more, ESTALE if something else is, and ECANCELED if the
   ///   task was cancelled. Then the file is as it was.
   package func replaceContents(
-    with contents: Data, expecting status: FileStatus, meeting meet: @escaping @Sendable (SystemPath) -> Void,
+    with contents: Data, expecting status: FileStatus,
+    comparing compare: @escaping @Sendable (_ former: FileDescriptor) throws(SystemError) -> Bool,
+    meeting meet: @escaping @Sendable (SystemPath) -> Void,
     noting note: @escaping @Sendable (_ count: Int64) -> Void
   ) async throws(FileCoordinationError) {
     try checkWritable()
     let (files, path) = (fileSystem, path)
     try await Offload.run { () throws(FileCoordinationError) in
       try FileCoordinationError.wrapping { () throws(SystemError) in
-        try files.replaceContents(of: path, with: Array(contents), expecting: status, meeting: meet) {
-          (count) throws(SystemError) in
+        try files.replaceContents(
+          of: path, with: Array(contents), expecting: status, comparing: compare, meeting: meet
+        ) { (count) throws(SystemError) in
           if Task.isCancelled {
             throw SystemError(call: "replaceContents", paths: [path], errno: SystemError.Number.cancelled.rawValue)
           }

@@ -1,3 +1,4 @@
+internal import CompactContainers
 internal import FileAccessArbiter
 public import FoundationEssentials
 internal import SystemInterface

@@ -90,9 +90,7 @@ extension FileCoordinator {
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   /// - Throws: ``FileCoordinationError``, with code `.fileSystem` when there's no such item.
   public func delete(_ url: URL, deadlines: AccessDeadlines? = nil) async throws {
-    try await write(url, options: .forDeleting, deadlines: deadlines) { access in
-      try await access.work.delete()
-    }
+    try await delete(url, deadlines: deadlines) { _ in }
   }
 
   /// Moves or renames an item, and notifies all presenters of it and all accesses that wait for it.
@@ -112,12 +110,7 @@ extension FileCoordinator {
   public func move(
     _ source: URL, to destination: URL, replacing: Bool = false, deadlines: AccessDeadlines? = nil
   ) async throws {
-    try await write(
-      source, options: .forMoving, and: destination, secondOptions: .forReplacing, deadlines: deadlines
-    ) { from, to in
-      try await from.work.move(to: to.path, replacing: replacing)
-      try await from.didMove(to: to)
-    }
+    try await move(source, to: destination, replacing: replacing, deadlines: deadlines) { _ in }
   }
 
   /// Copies an item, after its presenters have saved.
@@ -138,7 +131,65 @@ extension FileCoordinator {
   public func copy(
     _ source: URL, to destination: URL, replacing: Bool = false, deadlines: AccessDeadlines? = nil
   ) async throws {
+    try await copy(source, to: destination, replacing: replacing, deadlines: deadlines) { _ in }
+  }
+}
+
+// The same for callers that look first whether the item is still the one that they mean.
+extension FileCoordinator {
+  /// Deletes an item, unless `check` throws.
+  ///
+  /// - Parameters:
+  ///   - url: The item.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - check: Called with the access, before anything is touched.
+  /// - Throws: As ``delete(_:deadlines:)``, or the error thrown by `check`.
+  package func delete(
+    _ url: URL, deadlines: AccessDeadlines? = nil, checking check: (borrowing FileAccess) throws -> Void
+  ) async throws {
+    try await write(url, options: .forDeleting, deadlines: deadlines) { access in
+      try check(access)
+      try await access.work.delete()
+    }
+  }
+
+  /// Moves an item, unless `check` throws.
+  ///
+  /// - Parameters:
+  ///   - source: The item.
+  ///   - destination: Its new place.
+  ///   - replacing: Whether to take the place of an item that's there.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - check: Called with the access to the item, before anything is touched.
+  /// - Throws: As ``move(_:to:replacing:deadlines:)``, or the error thrown by `check`.
+  package func move(
+    _ source: URL, to destination: URL, replacing: Bool, deadlines: AccessDeadlines? = nil,
+    checking check: (borrowing FileAccess) throws -> Void
+  ) async throws {
+    try await write(
+      source, options: .forMoving, and: destination, secondOptions: .forReplacing, deadlines: deadlines
+    ) { from, to in
+      try check(from)
+      try await from.work.move(to: to.path, replacing: replacing)
+      try await from.didMove(to: to)
+    }
+  }
+
+  /// Copies an item, unless `check` throws.
+  ///
+  /// - Parameters:
+  ///   - source: The item.
+  ///   - destination: The place of the copy.
+  ///   - replacing: Whether to take the place of an item that's there.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - check: Called with the access to the item, before anything is touched.
+  /// - Throws: As ``copy(_:to:replacing:deadlines:)``, or the error thrown by `check`.
+  package func copy(
+    _ source: URL, to destination: URL, replacing: Bool, deadlines: AccessDeadlines? = nil,
+    checking check: (borrowing FileAccess) throws -> Void
+  ) async throws {
     try await read(source, writing: destination, writingOptions: .forReplacing, deadlines: deadlines) { from, to in
+      try check(from)
       try await from.work.copy(to: to.path, replacing: replacing)
     }
   }

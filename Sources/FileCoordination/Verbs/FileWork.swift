@@ -38,18 +38,24 @@ struct FileWork: Sendable {
     }
 
     func delete() throws(FileCoordinationError) {
-      try work.wrapping { fileSystem, path throws(SystemError) in try fileSystem.removeItem(at: path) }
+      try work.wrapping { fileSystem, path throws(SystemError) in
+        try fileSystem.removeItem(at: path)
+        fileSystem.removeIncoming(of: path)
+      }
     }
 
     func move(to destination: SystemPath, replacing: Bool) throws(FileCoordinationError) {
       try work.place(at: destination) { fileSystem, path throws(SystemError) in
         try fileSystem.moveItem(from: path, to: destination, replacing: replacing)
+        fileSystem.removeIncoming(of: path)
+        fileSystem.removeIncoming(of: destination)
       }
     }
 
     func copy(to destination: SystemPath, replacing: Bool) throws(FileCoordinationError) {
       try work.place(at: destination) { fileSystem, path throws(SystemError) in
         try fileSystem.copyItem(from: path, to: destination, replacing: replacing)
+        fileSystem.removeIncoming(of: destination)
       }
     }
   }

@@ -1,3 +1,4 @@
+import CompactContainers
 @testable import CoordinationService
 @testable import FileAccessArbiter
 
@@ -71,12 +72,18 @@ extension ModelProcess {
     }
     accesses[id]?.standing = .known
     notes.append(.began(id))
+    checkNothingRunsAbove(id)
   }
 
   private mutating func endWait(of id: AccessID, _ failure: Failure) {
     accesses[id] = nil
     notes.append(.failed(failure))
     if callbacks.contains(where: { $0.save == id }) { return }
+    if let callback = callbacks.firstIndex(where: { $0.nested.last == id }) {
+      callbacks[callback].nested.removeLast()
+      callbacks[callback].hasFailed = true
+      return
+    }
     guard let thread = threads.firstIndex(where: { $0.waiting == .grant(id) }),
       case .begin(_, _, _, _, let end) = plan.threads[thread][threads[thread].next]
     else { return notes.append(.problem("\(id) of session \(session) fails and doesn't wait")) }
@@ -96,15 +103,15 @@ extension ModelProcess {
 
   private mutating func run(_ delivery: Delivery) {
     let presenter = delivery.presenter
-    if !delivery.isReentrant, callbacks.contains(where: { $0.presenter == presenter && $0.save == nil }) {
-      notes.append(.problem("\(presenter) of session \(session) runs two callbacks at once"))
-    }
+    checkNesting(of: delivery)
     switch delivery.kind {
     case .reacquire(let message): notes.append(.reacquired(presenter, message))
     case .itemDidChange: notes.append(.toldOfChange(presenter))
     default: break
     }
-    callbacks.append(Callback(message: delivery.message, presenter: presenter, kind: delivery.kind))
+    let nestedLeft = nestedCount(in: delivery.kind)
+    callbacks.append(
+      Callback(message: delivery.message, presenter: presenter, kind: delivery.kind, nestedLeft: nestedLeft))
   }
 
   private mutating func take(_ answer: ClientAnswer, _ number: RequestNumber) {

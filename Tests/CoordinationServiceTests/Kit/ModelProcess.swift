@@ -1,10 +1,11 @@
+import CompactContainers
 @testable import CoordinationService
 @testable import FileAccessArbiter
 
 /// A process of a model: the real client, and around it the parts of a host: threads, claims of the fast tier,
 /// callbacks.
 ///
-/// The client's orders are in `+Effects`.
+/// The client's orders are in `+Effects`, the callbacks of its presenters in `+Callbacks`.
 struct ModelProcess: Sendable {
   enum Waiting: Hashable, Sendable {
     case nothing
@@ -53,6 +54,12 @@ struct ModelProcess: Sendable {
     let kind: Message.Kind
     /// Its write elsewhere since it returned.
     var save: AccessID?
+    /// Its accesses that last, each one inside of the one before.
+    var nested: [AccessID] = []
+    /// How many of them it has still to make.
+    var nestedLeft: Int
+    /// One of them has failed, and the callback goes on, whatever runs above it.
+    var hasFailed = false
   }
 
   let plan: ClientPlan
@@ -70,7 +77,9 @@ struct ModelProcess: Sendable {
   var accesses: [AccessID: Access] = [:]
   var presenters: Set<PresenterID> = []
   var callbacks: [Callback] = []
-  private(set) var saveCount: UInt64 = 0
+  /// How many accesses the callbacks have made, and how many callbacks have made nested ones.
+  var callbackAccessCount: UInt64 = 0
+  var nestingCount = 0
   /// Sent in the step under way.
   var outbox: [ClientFrame] = []
   /// For the checks.
@@ -97,7 +106,7 @@ struct ModelProcess: Sendable {
   }
 
   /// The accesses that the fast tier grants.
-  private static let plainAccesses: Set<ItemAccess> = [
+  static let plainAccesses: Set<ItemAccess> = [
     .read(withoutChanges: false), .read(withoutChanges: true), .write(.update), .write(.merging), .write(.metadataOnly),
   ]
 
@@ -183,14 +192,14 @@ extension ModelProcess {
     tell(.accessRequested(id, request))
   }
 
-  private func mayClaim(_ item: AccessRequest.Item, isPlain: Bool) -> Bool {
+  func mayClaim(_ item: AccessRequest.Item, isPlain: Bool) -> Bool {
     let isMet = accesses.values.contains { other in
       other.isInTier && other.item.path == item.path && (other.item.access.isWrite || item.access.isWrite)
     }
     return isPlain && word == nil && !isMet && core.covers(item.path, isWrite: item.access.isWrite)
   }
 
-  private mutating func end(_ id: AccessID) {
+  mutating func end(_ id: AccessID) {
     guard let access = accesses.removeValue(forKey: id) else { return }
     notes.append(.ended(id, access))
     if access.standing != .claimed { tell(.accessReleased(id, [])) }
@@ -203,11 +212,18 @@ extension ModelProcess {
     }
     let registration = PresenterRegistration(
       client: ClientID(1), purpose: PurposeID(10_000 + id.rawValue), label: "",
-      callbacks: plan.savesLater
-        ? [.relinquishToWriter, .saveChanges, .itemDidChange] : [.relinquishToWriter, .itemDidChange], path: path)
+      callbacks: presenterCallbacks, path: path)
     presenters.insert(id)
     tell(.presenterAdded(id, registration))
     threads[thread].waiting = .answer(core.lastQuestionNumber)
+  }
+
+  private var presenterCallbacks: PresenterCallbacks {
+    var result: PresenterCallbacks = [.relinquishToWriter, .itemDidChange]
+    if plan.savesLater { result.insert(.saveChanges) }
+    // Readers ask side by side.
+    if plan.nested != nil { result.insert(.relinquishToReader) }
+    return result
   }
 
   private mutating func unpresent(_ thread: Int, _ id: PresenterID) {
@@ -233,45 +249,6 @@ extension ModelProcess {
     accesses[id]?.standing = .known
     notes.append(.adopted(id))
     tell(.accessAdopted(id, access.request))
-  }
-}
-
-// MARK: - The steps of its presenters
-
-extension ModelProcess {
-  /// Whether a callback that runs, or its work since it returned, may come to its end.
-  func canAnswer(_ index: Int) -> Bool {
-    guard let save = callbacks[index].save, let access = accesses[save] else { return true }
-    return access.standing != .waiting
-  }
-
-  /// The callback returns.
-  mutating func answer(_ index: Int) {
-    if let save = callbacks[index].save {
-      end(save)
-    } else if plan.savesLater, callbacks[index].kind == .saveChanges,
-      let path = core.registration(of: callbacks[index].presenter)?.path
-    {
-      return saveLater(index, path)
-    }
-    let callback = callbacks.remove(at: index)
-    let hasReacquirer = callback.kind.isRelinquish && plan.handsOverReacquirers
-    if hasReacquirer { notes.append(.relinquished(callback.presenter, callback.message)) }
-    tell(.messageAnswered(callback.message, hasReacquirer: hasReacquirer))
-  }
-
-  private mutating func saveLater(_ index: Int, _ path: ItemPath) {
-    let callback = callbacks[index]
-    saveCount += 1
-    let id = AccessID(UInt64(threads.count) << 8 | saveCount)
-    callbacks[index].save = id
-    var request = AccessRequest(
-      client: ClientID(1), purpose: PurposeID(10_000 + callback.presenter.rawValue), ownPresenter: callback.presenter,
-      label: "", items: [AccessRequest.Item(path, .write(.merging))])
-    if isImpatient { request.limits.stoppedHolders = 0 }
-    tell(.callbackReturned(callback.message))
-    accesses[id] = Access(request: request, outer: nil, standing: .waiting)
-    tell(.accessRequested(id, request))
   }
 }
 

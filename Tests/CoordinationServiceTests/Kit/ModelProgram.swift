@@ -92,6 +92,32 @@ struct ModelParent: Hashable, Sendable {
   var token: AccessToken { AccessToken(high: UInt64(client + 1), low: access.rawValue) }
 }
 
+/// Accesses that presenters of a process make in the middle of a callback, and wait for.
+struct NestedPlan: Sendable {
+  enum Moment: Hashable, Sendable, CaseIterable {
+    case question
+    case notification
+    case reacquirer
+
+    init(_ kind: Message.Kind) {
+      switch kind {
+      case .reacquire: self = .reacquirer
+      case _ where kind.mustBeAnswered: self = .question
+      default: self = .notification
+      }
+    }
+  }
+
+  /// Each one is made inside of the one before.
+  var items: [AccessRequest.Item]
+  /// The callbacks that make them.
+  var moments: Set<Moment> = [.question]
+  /// How many callbacks of the process make them: each may cause further ones.
+  var callbackCountMax = 1
+  /// Whether they're made on behalf of the presenter.
+  var isOwn = true
+}
+
 /// A process of a model.
 struct ClientPlan: Sendable {
   /// One program for each thread.
@@ -100,13 +126,16 @@ struct ClientPlan: Sendable {
   var handsOverReacquirers = false
   /// Whether its presenters have something to save: their callback returns, they write elsewhere, and answer after that.
   var savesLater = false
+  /// Accesses inside of its presenters' callbacks.
+  var nested: NestedPlan?
   /// How much the process may have.
   var limits = ProcessLimits.standard
 
   init(
     _ threads: [ModelOperation]..., handsOverReacquirers: Bool = false, savesLater: Bool = false,
-    partyCountMax: Int = ProcessLimits.standard.partyCountMax
+    nested: NestedPlan? = nil, partyCountMax: Int = ProcessLimits.standard.partyCountMax
   ) {
+    self.nested = nested
     limits.partyCountMax = partyCountMax
     self.threads = threads.map(ModelStep.flatten)
     self.handsOverReacquirers = handsOverReacquirers
@@ -143,12 +172,13 @@ struct ServiceScenario: Sendable, CustomTestStringConvertible {
   /// Whether threads may wait for each other in a circle.
   var mayDeadlock: Bool {
     clients.contains { client in
-      client.threads.joined().contains { step in
-        switch step {
-        case .begin(_, _, _, outer: .some, _), .launch: true
-        default: false
+      client.nested != nil
+        || client.threads.joined().contains { step in
+          switch step {
+          case .begin(_, _, _, outer: .some, _), .launch: true
+          default: false
+          }
         }
-      }
     }
   }
 

@@ -16,12 +16,14 @@ extension ServiceScenario {
     private var random: SplitMix
     /// For parts that were added later: the rest of a seed's scenario stays as it was.
     private var breaking: SplitMix
+    private var nesting: SplitMix
     private let hasMoves: Bool
     private var lastPresenter: UInt64 = 0
 
     init(seed: UInt64) {
       random = SplitMix(seed: seed)
       breaking = SplitMix(seed: ~seed)
+      nesting = SplitMix(seed: seed &+ 0x6e65_7374)
       hasMoves = random.chance(1, in: 4)
     }
 
@@ -30,6 +32,7 @@ extension ServiceScenario {
       for _ in 0..<Int.random(in: 2...4, using: &random) {
         var plan = ClientPlan(handsOverReacquirers: random.chance(3, in: 4), savesLater: random.chance(1, in: 4))
         for _ in 0..<Int.random(in: 1...2, using: &random) { plan.threads.append(ModelStep.flatten(program())) }
+        if nesting.chance(1, in: 2) { plan.nested = nestedPlan() }
         clients.append(plan)
       }
       let cuts = breaking.chance(1, in: 4) ? Int.random(in: 1...2, using: &breaking) : 0
@@ -39,6 +42,20 @@ extension ServiceScenario {
         serviceKills: Int.random(in: 0...2, using: &random), graceTimeouts: random.chance(1, in: 4) ? 1 : 0,
         cancellations: random.chance(1, in: 4) ? 2 : 0, expulsions: random.chance(1, in: 4) ? 2 : 0, cuts: cuts,
         usesUntilDelegation: Int.random(in: 1...3, using: &random))
+    }
+
+    private mutating func nestedPlan() -> NestedPlan {
+      let accesses: [ItemAccess] = [
+        .read(withoutChanges: true), .read(withoutChanges: true), .read(withoutChanges: false), .write(.update),
+      ]
+      let items = (0..<(nesting.chance(1, in: 4) ? 2 : 1)).map { _ in
+        AccessRequest.Item(nesting.pick(Self.files), nesting.pick(accesses))
+      }
+      var moments = Set(NestedPlan.Moment.allCases.filter { _ in nesting.chance(1, in: 2) })
+      if moments.isEmpty { moments = [.question] }
+      return NestedPlan(
+        items: items, moments: moments, callbackCountMax: Int.random(in: 1...6, using: &nesting),
+        isOwn: nesting.chance(3, in: 4))
     }
 
     private mutating func program() -> [ModelOperation] {

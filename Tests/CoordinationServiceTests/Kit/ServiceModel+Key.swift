@@ -46,6 +46,13 @@ private struct KeyWriter {
     if id.rawValue < ServiceCore.localNumberEnd { addDelegation(id.rawValue) } else { hasher.combine(id.rawValue) }
   }
 
+  mutating func add(_ context: ExecutionContext) {
+    switch context {
+    case .access(let id): add(id)
+    case .message(let id): add(id)
+    }
+  }
+
   mutating func add(_ kind: Message.Kind) {
     if case .reacquire(let message) = kind { add(message) } else { hasher.combine(kind) }
   }
@@ -64,6 +71,11 @@ extension KeyWriter {
       hasher.combine(client.lost)
       hasher.combine(client.latePaths)
       hasher.combine(client.reportsAlone)
+      hasher.combine(client.reportedCallbacks.count)
+      for (id, message) in client.reportedCallbacks.sorted(by: { $0.value < $1.value }) {
+        add(id)
+        add(message)
+      }
     }
     hasher.combine(core.sharedAccesses)
     for (client, frames) in (core.grace?.nestedReports ?? [:]).sorted(by: { $0.key < $1.key }) {
@@ -142,7 +154,8 @@ extension KeyWriter {
       hasher.combine(access.items[index].marks)
     }
     hasher.combine(access.formerClaims.count)
-    hasher.combine(access.lineage)
+    hasher.combine(access.lineage.count)
+    for context in access.lineage { add(context) }
     for other in access.overtakes.sorted() { add(other) }
     if let other = access.parkedOn { add(other) }
     for negotiation in access.negotiations {
@@ -185,7 +198,12 @@ extension KeyWriter {
       hasher.combine(callback.presenter)
       add(callback.kind)
       hasher.combine(callback.save)
+      hasher.combine(callback.nested)
+      hasher.combine(callback.nestedLeft)
+      hasher.combine(callback.hasFailed)
     }
+    hasher.combine(process.nestingCount)
+    hasher.combine(process.callbackAccessCount)
     add(process.core)
   }
 
@@ -223,10 +241,9 @@ extension KeyWriter {
   }
 
   private mutating func add(_ order: CallbackOrder) {
-    for (id, presenter) in order.running.sorted(by: { $0.key < $1.key }) {
+    for (id, running) in order.running.sorted(by: { $0.value.beginning < $1.value.beginning }) {
       add(id)
-      hasher.combine(presenter)
-      hasher.combine(order.stale.contains(id))
+      hasher.combine(running.presenter)
     }
     for (presenter, entries) in order.heldBack.sorted(by: { $0.key < $1.key }) {
       hasher.combine(presenter)

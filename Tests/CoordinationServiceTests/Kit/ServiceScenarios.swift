@@ -373,6 +373,6 @@ extension ServiceScenario {
     .serviceKill,
     .leaving, .moverAmongReaders, .hesitantPresenter, .lateAnswers, .lateAnswerAndServiceKill,
     .moverAndServiceKill, .movedHolderAndServiceKill, .brokenConnection, .brokenPresenter, .full, .impatience,
-    .childAndServiceKill, .orphanAndServiceKill,
+    .childAndServiceKill, .orphanAndServiceKill, .nestedInReacquirer, .nestedBehindAsker,
   ]
 }

@@ -146,7 +146,7 @@ extension StateWriter {
     write(access.negotiations.filter { $0.outstanding != nil }) {
       $0.write($1.presenter)
       $0.write($1.outstanding) { $0.write($1) }
-      $0.write($1.remaining) { $0.write($1) }
+      $0.write($1.remaining.kinds) { $0.write($1) }
     }
     write(access.isWaiting ? access.negotiations : []) { $0.write($1.presenter) }
     write(access.absentPresenters) { $0.write($1) }

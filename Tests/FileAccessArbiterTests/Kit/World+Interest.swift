@@ -1,3 +1,4 @@
+import CompactContainers
 @testable import FileAccessArbiter
 
 // The interests that keep others from going ahead unasked, a second time: from the host's records, and without a tree.

@@ -271,7 +271,7 @@ extension World {
         let questions = MessageRules.questions(
           item.access, at: path, to: relation, isPreparation: access.isPreparation)
         if arbiter.isOwn(presenter, access) { return }
-        let kinds = questions.messages(for: presenter.callbacks.subtracting(presenter.callbacks.presumed))
+        let kinds = questions.declared(in: presenter.callbacks.subtracting(presenter.callbacks.presumed)).kinds
         if let top = presenter.running.last, !kinds.allSatisfy({ arbiter.mayBeServed($0, presenter) }) {
           found.append(.message(top))
         }
