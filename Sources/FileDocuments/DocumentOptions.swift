@@ -49,7 +49,7 @@ public struct DocumentOptions<Contents: Sendable>: Sendable {
   ///
   /// - Note: Rule CD-45.
   public var autosaveCheck: (@Sendable (DocumentAutosave<Contents>) throws -> Void)?
-  /// The name of a file beside the document's for its contents at the time of opening, such as `{ $0 + "~" }`; none unless
+  /// The name of a file, or of a package, beside the document's for its contents at the time of opening, such as `{ $0 + "~" }`; none unless
   /// stated.
   ///
   /// It's made, or replaced, before the first save after each opening. If that fails nothing is overwritten, and the state has
@@ -57,8 +57,16 @@ public struct DocumentOptions<Contents: Sendable>: Sendable {
   ///
   /// - Note: Rule CD-46.
   public var backupName: (@Sendable (_ name: String) -> String)?
+  /// When the contents that a save overwrites become a version in ``versions``; never unless stated.
+  ///
+  /// - Note: Rule CD-49.
+  public var versionPolicy = DocumentVersionPolicy.never
   /// How long a call waits that states no deadline, and how long the format may take; `nil` for as long as its accesses may take.
   public var deadline: Duration? = .seconds(300)
+  /// How long to wait for the report of what a program has done that doesn't coordinate.
+  ///
+  /// That usually takes a tenth of a second. Programs also replace files by removing them first.
+  var reportMax = Duration.seconds(1)
   /// The clock of autosaves and deadlines; that of the domain unless stated.
   public var clock: any CoordinationClock
 

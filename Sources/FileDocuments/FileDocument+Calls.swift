@@ -93,7 +93,8 @@ extension FileDocument {
   ///   - url: Its new place.
   ///   - isReplacing: Whether to take the place of a file that's there.
   ///   - deadline: How long to wait; that of the options unless stated.
-  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there; the file is where it was.
+  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there, or `.fileDeleted` if the document's is gone; the file is where it
+  ///   was.
   /// - Note: Rule CD-40.
   public func move(
     to url: URL, replacing isReplacing: Bool = false, within deadline: Duration? = nil
@@ -156,7 +157,7 @@ extension FileDocument {
   /// Unsaved changes are dropped.
   ///
   /// - Parameter deadline: How long to wait; that of the options unless stated.
-  /// - Throws: ``DocumentError``; the document is still open.
+  /// - Throws: ``DocumentError``, with code `.fileDeleted` if the file is gone already; the document is still open.
   /// - Note: Rule CD-40.
   public func delete(within deadline: Duration? = nil) async throws(DocumentError) {
     try await call(.delete, nil, deadline)
@@ -177,14 +178,22 @@ extension FileDocument {
       }
     }
     let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        waitingCalls[id] = continuation
-        receive(.called(id, kind))
-      }
+      await end(of: id, kind)
     } onCancel: {
       Task { await self.receive(.withdrawn(id, .cancelled)) }
     }
     timer?.cancel()
     return try result.get()
+  }
+
+  /// The result of a call, which completes operations that end while it waits: the result of such an operation, and the call itself, come to
+  /// the actor with one change of threads.
+  private func end(of id: CallID, _ kind: DocumentCall) async -> Result<Bool, DocumentError> {
+    receive(.called(id, kind))
+    while true {
+      if let result = callResults.removeValue(forKey: id) { return result }
+      let ended = await withCheckedContinuation { waitingCalls.add(id, $0) }
+      if let ended { complete(ended) }
+    }
   }
 }

@@ -20,9 +20,29 @@ extension FileDocument {
   /// Publishes an edit after which all is as before, except for the revision, and the steps that can be undone.
   func publishRevision() {
     noteForJournal()
-    registrar.withMutation(of: self, keyPath: snapshotPath) {
+    noteMutation {
       board.put(core.published.revision, canUndo: undoSteps.canUndo, canRedo: undoSteps.canRedo)
     }
+  }
+
+  /// Somebody looks at the snapshot, and is perhaps to be notified of the next change.
+  nonisolated func noteAccess() {
+    let path = snapshotPath.withLock { path in
+      let known = path ?? \FileDocument.snapshot
+      path = known
+      return known
+    }
+    registrar.access(self, keyPath: path)
+  }
+
+  /// Changes the snapshot, and notifies observers.
+  ///
+  /// As long as nobody has looked at it, there's nobody to notify. Those who look first in the moment of the change get the new one, or are
+  /// found afterwards.
+  nonisolated private func noteMutation(_ change: () -> Void) {
+    if let path = snapshotPath.withLock({ $0 }) { return registrar.withMutation(of: self, keyPath: path, change) }
+    change()
+    if let path = snapshotPath.withLock({ $0 }) { registrar.withMutation(of: self, keyPath: path) {} }
   }
 
   private func carryOut(_ effect: DocumentEffect) {
@@ -42,7 +62,8 @@ extension FileDocument {
       presence = nil
     case .finish(let id, let error, let didSave):
       arguments[id] = nil
-      waitingCalls.removeValue(forKey: id)?.resume(returning: error.map { .failure($0) } ?? .success(didSave))
+      callResults[id] = error.map { .failure($0) } ?? .success(didSave)
+      waitingCalls.wake(id)
     case .answer(let id, let error): waitingQuestions.removeValue(forKey: id)?.resume(returning: error)
     case .armTimer(let time):
       _ = options.clock.schedule(at: time) { [weak self] in Task { await self?.receive(.timerFired) } }
@@ -59,10 +80,15 @@ extension FileDocument {
     ) { [self] url throws(DocumentError) in
       try DocumentPresence(url, of: self, in: options.domain, observes: options.observesUncoordinatedChanges)
     }
-    operation = Offload.begin { await self.complete(kind, await work.performOnFileOrPackage(kind)) }
+    operation = Offload.begin {
+      let ended = EndedOperation(kind: kind, result: await work.performOnFileOrPackage(kind))
+      if !self.waitingCalls.hand(ended) { await self.complete(ended) }
+    }
   }
 
-  private func complete(_ kind: DocumentOperation, _ result: DocumentWork<Contents>.Result) {
+  /// Feeds the core with the end of the operation that runs, and takes over what it has read, written or registered.
+  func complete(_ ended: EndedOperation<Contents>) {
+    let (kind, result) = (ended.kind, ended.result)
     operation = nil
     if let incoming = result.incoming {
       memory.incoming = incoming
@@ -98,14 +124,14 @@ extension FileDocument {
     publishedPlace = place
     if snapshot.progress != nil { snapshot.state.conditions.insert(.progressAvailable) }
     if snapshot == former { return }
-    registrar.withMutation(of: self, keyPath: snapshotPath) { board.put(snapshot) }
+    noteMutation { board.put(snapshot) }
     if hasMoved { noteMoveForJournal() }
   }
 
   /// Comes from the thread that reads or writes.
   nonisolated private func note(_ progress: DocumentProgress?) {
     guard board.hasOther(progress) else { return }
-    registrar.withMutation(of: self, keyPath: snapshotPath) { board.put(progress) }
+    noteMutation { board.put(progress) }
   }
 }
 

@@ -29,11 +29,12 @@ internal import SystemInterface
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `core`, `memory`, calls and questions that wait | the actor | one event after the other |
+/// | `core`, `memory`, results of calls, and questions that wait | the actor | one event after the other |
+/// | `waitingCalls` | its lock | operations end on threads of their own |
 /// | `board` | its lock | the snapshot is read anywhere |
 /// | contents that are being written | a copy in the operation | editing goes on |
 ///
-/// - Note: Rules CD-01 to CD-04, CD-06 to CD-10, CD-12 to CD-15, CD-17 to CD-25, CD-27 to CD-30, CD-33 to CD-44, and CD-60 to CD-76.
+/// - Note: Rules CD-01 to CD-04, CD-06 to CD-10, CD-12 to CD-15, CD-17 to CD-25, CD-27 to CD-30, CD-33 to CD-46, CD-49, and CD-60 to CD-76.
 public actor FileDocument<Contents: Sendable> {
   /// The file of a document that is closed, and the format and the options of all.
   let format: any DocumentFormat<Contents>
@@ -41,8 +42,9 @@ public actor FileDocument<Contents: Sendable> {
   private let home: any Actor
   nonisolated let board: DocumentBoard
   nonisolated let registrar = ObservationRegistrar()
-  /// Made once: the compiler has no constant for the path in a generic type, and making one takes longer than an edit.
-  nonisolated let snapshotPath: any KeyPath<FileDocument, DocumentSnapshot> & Sendable = \FileDocument.snapshot
+  /// Made once, when somebody looks at the document: the compiler has no constant for the path in a generic type, and making one takes
+  /// longer than an edit.
+  nonisolated let snapshotPath = Guarded<(any KeyPath<FileDocument, DocumentSnapshot> & Sendable)?>(nil)
 
   var core: DocumentCore
   var memory = DocumentMemory<Contents, ContentHash>()
@@ -64,7 +66,9 @@ public actor FileDocument<Contents: Sendable> {
   var lastCall: UInt64 = 0
   var lastQuestion: UInt64 = 0
   var arguments: [CallID: CallArgument<Contents>] = [:]
-  var waitingCalls: [CallID: CheckedContinuation<Result<Bool, DocumentError>, Never>] = [:]
+  /// Of calls that have ended and don't know it yet.
+  var callResults: [CallID: Result<Bool, DocumentError>] = [:]
+  nonisolated let waitingCalls = WaitingCalls<EndedOperation<Contents>>()
   var waitingQuestions: [QuestionID: CheckedContinuation<DocumentError?, Never>] = [:]
 
   /// Where the document's methods run: on the actor that it was made in.
@@ -104,7 +108,7 @@ extension FileDocument: Observable {
   ///
   /// May be read anywhere; reading it is observed.
   public nonisolated var snapshot: DocumentSnapshot {
-    registrar.access(self, keyPath: snapshotPath)
+    noteAccess()
     return board.snapshot
   }
 
@@ -137,7 +141,7 @@ extension FileDocument: Observable {
 
   /// The contents as they are now; `nil` while the document is closed.
   public var contents: Contents? {
-    registrar.access(self, keyPath: snapshotPath)
+    noteAccess()
     return memory.contents
   }
 }

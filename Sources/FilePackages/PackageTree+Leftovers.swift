@@ -37,3 +37,80 @@ extension PackageTree {
     }
   }
 }
+
+// MARK: - In the package
+
+extension PackageTree {
+  /// A file that a save of one member has left which was killed.
+  package struct MemberLeftover: Sendable {
+    /// The member that was saved, or the beginning of its name if that's long.
+    package let member: SystemPath
+    let directory: StoredMember
+    let name: SystemPath
+  }
+
+  /// The files that killed saves of single members have left in the package that was opened.
+  ///
+  /// The caller keeps such saves out meanwhile. New contents that no other program can have written are removed, see
+  /// ``SystemInterface/SystemPath/isIncomingName``.
+  ///
+  /// - Returns: The files, of this user only.
+  /// - Throws: Errors of reading directories.
+  /// - Complexity: O(members); of most members only the name is read.
+  package func memberLeftovers() throws(PackageError) -> [MemberLeftover] {
+    var found: [MemberLeftover] = []
+    guard let top else { return [] }
+    top.directory.noteLeftovers(false)
+    var waiting = [top]
+    while let directory = waiting.popLast() {
+      var entries: [DirectoryEntry] = []
+      try directory.forEachNames { part in
+        entries += part.filter { $0.name.isTemporaryName || $0.kind == nil || $0.kind == .directory }
+      }
+      try directory.withDirectory { (descriptor) throws(PackageError) in
+        for name in entries.map(\.name) {
+          let status = try directory.reading { () throws(SystemError) in
+            try files.statusIfPresent(of: name, at: descriptor)
+          }
+          if name.isIncomingName {
+            // Nobody else has written it.
+            files.removeAbandoned(name, at: descriptor)
+            continue
+          }
+          if status?.kind == .directory, !name.isTemporaryName { waiting.append(try directory.appending(name)) }
+          guard let origin = name.nameOfTemporary, status?.kind == .regular, status?.owner == HostUser.effectiveUserID
+          else { continue }
+          let member = directory.place.isTop ? origin : directory.place.path.appending(origin)
+          found.append(MemberLeftover(member: member, directory: directory, name: name))
+        }
+      }
+    }
+    return found
+  }
+
+  /// The contents of such a file.
+  package func contents(of leftover: MemberLeftover) throws(PackageError) -> [UInt8] {
+    try leftover.directory.withDirectory { (descriptor) throws(PackageError) in
+      try leftover.directory.reading { () throws(SystemError) in
+        try files.withDescriptor(leftover.name, at: descriptor, flags: [.noFollow, .nonBlocking]) {
+          (file) throws(SystemError) in
+          var (bytes, buffer): ([UInt8], [UInt8]) = ([], Array(repeating: 0, count: 1 << 16))
+          while true {
+            let count = try files.read(file, into: &buffer)
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+          }
+        }
+      }
+    }
+  }
+
+  /// Removes such a file.
+  package func remove(_ leftover: MemberLeftover) throws(PackageError) {
+    try leftover.directory.withDirectory { (descriptor) throws(PackageError) in
+      try leftover.directory.reading { () throws(SystemError) in
+        try files.unlink(leftover.name, at: descriptor, .file)
+      }
+    }
+  }
+}

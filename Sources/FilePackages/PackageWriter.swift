@@ -68,17 +68,18 @@ struct PackageWriter {
     do throws(PackageError) {
       new = try PinnedDirectory(try openDirectory(draft, destination), at: destination, files)
       try fill(new.descriptor, at: draft.path, from: root, .top)
+      try aboutMember(destination) { () throws(SystemError) in try files.completeDraft(use) }
       try finish(new.descriptor, root, .top)
       try check?.note(try heldTree(draft))
     } catch {
-      try? files.removeTree(draft.name, at: draft.directory, overridingMode: true)
+      try? files.removeDisplaced(draft)
       throw error
     }
     let displaced: DirectoryItem?
     do throws(PackageError) {
       displaced = try exchange(draft, place)
     } catch {
-      try? files.removeTree(draft.name, at: draft.directory, overridingMode: true)
+      try? files.removeDisplaced(draft)
       throw error
     }
     isInPlace = true
@@ -113,7 +114,7 @@ struct PackageWriter {
     // Unless it's gone from its place as well, the new one has the temporary name now; or another program's, which has taken its place.
     if let tree = try? heldTree(displaced) {
       if tree.top?.directory.identity == new.identity, (try? check.isNoted(tree)) == true {
-        try? files.removeTree(displaced.name, at: displaced.directory, overridingMode: true)
+        try? files.removeDisplaced(displaced)
       } else {
         kept = tree
       }

@@ -6,7 +6,11 @@ package import SystemInterface
 /// save gives it a temporary name in the very step in which the other one takes its place. So what was found in it is
 /// complete if it has its own name afterwards, see ``checkThatItStays()``.
 ///
-/// Immutable, so any thread may use it.
+/// Any thread may use it:
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `sawLeftovers` | itself | any thread may list members |
 package final class PinnedDirectory: Sendable {
   package let files: any FileSystem
   package let descriptor: FileDescriptor
@@ -15,6 +19,8 @@ package final class PinnedDirectory: Sendable {
   package let identity: FileIdentity
   /// Nobody else removes its members, although it has a temporary name: a save of this process has made or displaced it.
   private let isHeld: Bool
+  /// Whether a list of members has left out files of killed saves.
+  private let sawLeftovers = Guarded(false)
 
   /// Takes over an open directory, which is closed with this object.
   package init(
@@ -52,6 +58,11 @@ package final class PinnedDirectory: Sendable {
   }
 
   deinit { try? files.close(descriptor) }
+
+  /// Whether the package has files that saves of single members have left which were killed, as far as its members were listed.
+  package var hasMemberLeftovers: Bool { sawLeftovers.withLock { $0 } }
+
+  func noteLeftovers(_ areThere: Bool) { sawLeftovers.withLock { $0 = areThere } }
 
   /// Whether another package has taken its place, so that its members may be gone.
   ///
@@ -239,12 +250,24 @@ package struct StoredMember: Sendable {
   /// - Parameter body: Gets each part. Throws to stop.
   /// - Throws: The error of `body`; `notFound`, `packageReplaced`, `memberChanged`, `wrongKind` or `fileSystem`.
   func forEachEntries(_ body: ([DirectoryEntry]) throws(PackageError) -> Void) throws(PackageError) {
+    try forEachNames { (entries) throws(PackageError) in
+      // A file that an interrupted save of one member has left is no member, and isn't taken over by the next save.
+      try body(
+        entries.filter { entry in
+          if !entry.name.isTemporaryName { return true }
+          if entry.name.nameOfTemporary != nil { directory.noteLeftovers(true) }
+          return false
+        })
+    }
+  }
+
+  /// The same with what isn't a member.
+  func forEachNames(_ body: ([DirectoryEntry]) throws(PackageError) -> Void) throws(PackageError) {
     // A descriptor of its own: a position in the directory isn't shared with other readers.
     let opened = try openForListing()
     defer { try? directory.files.close(opened) }
     while let entries = try reading({ () throws(SystemError) in try directory.files.readDirectory(opened) }) {
-      // A file that an interrupted save of one member has left is no member, and isn't taken over by the next save.
-      try body(entries.filter { !$0.name.isTemporaryName })
+      try body(entries)
     }
     try directory.checkThatItStays()
   }

@@ -85,7 +85,9 @@ final class BackgroundHasher: Sendable {
       guard let place = try? versions.place(of: task.item) else { continue }
       let access = FileAccessIntent.writing(VersionKeeper.url(of: place), options: .forMerging)
       let coordinator = FileCoordinator(label: "file versions", domain: store.domain)
-      try? coordinator.blocking.coordinate([access]) { _ in _ = try versions.completeMoves(of: task.item) }
+      try? coordinator.blocking.coordinate([access]) { _ in
+        _ = try versions.completeMoves(of: task.item, isAlive: VersionKeeper.isAlive)
+      }
       _ = try? versions.perform(task)
     }
   }

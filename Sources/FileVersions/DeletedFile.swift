@@ -23,6 +23,9 @@ extension FileVersions {
   ///
   /// A file that was moved by a program that doesn't coordinate is listed as well, until somebody looks at its versions where it is.
   ///
+  /// If a restoration, a resolution or a save with a version was killed, and its file is gone, the contents that it has left beside the file
+  /// are among the versions (rule CV-37).
+  ///
   /// Volumes that are mounted below the directory aren't searched: name a directory there.
   ///
   /// - Parameter directory: The directory; it needn't be there any more.
@@ -78,7 +81,8 @@ extension FileVersions {
 
 extension VersionKeeper {
   func deletedFiles(below path: SystemPath) throws -> [DeletedFile] {
-    try withStoreIfPresent(at: path, otherwise: []) { store in
+    takeLeftovers(below: path)
+    return try withStoreIfPresent(at: path, otherwise: []) { store in
       try store.noteAbsences(below: path)
       let gone = try store.goneItems(below: path).sorted { ($0.path, $1.time) < ($1.path, $0.time) }
       return try gone.compactMap { item in

@@ -102,6 +102,12 @@ extension FileVersionError {
         "'\(path)' isn't a directory of the user to whom the store around it belongs: another program has put it there, so nothing is "
           + "read from the store, and nothing kept in it. Move it away, and put the store's own directory back if there's one."
       )
+    case .missing(let path):
+      self.init(
+        .damagedVersion,
+        "The directory '\(path)' of the store is gone: another program has removed it. Nothing was changed. Put it back from a backup if "
+          + "there's one; without it, what was in it is lost, and the next call makes the store's main directories anew."
+      )
     case .versionIsGone(let id):
       self.init(.versionIsGone, "The version \(id) was removed. List the versions again.")
     case .nothingThere(let path):
@@ -111,6 +117,14 @@ extension FileVersionError {
         .notAFile,
         "'\(path)' is neither a file nor a directory, or has something else in it: there are no versions of it.")
     }
+  }
+
+  /// A directory below which versions are kept has been moved or removed.
+  static func directoryIsGone(_ path: SystemPath) -> FileVersionError {
+    FileVersionError(
+      .noSuchFile,
+      "There's no directory at '\(path)' any more, so no versions are kept until there's one again. If it was moved, keep it at its new place: "
+        + "the histories of its files have moved along.")
   }
 
   /// Directories can't be read below one of which versions are kept.

@@ -12,6 +12,8 @@ public struct FileVersionKeeping: Hashable, Sendable {
   public var retention: FileVersionRetention?
   /// How long changes are gathered, from the first one on, before the file is kept.
   public var settlingTime: Duration
+  /// How long a file isn't tried again after the first failure.
+  var retryInterval: Duration = .seconds(1)
 
   /// States how versions are kept.
   ///
@@ -29,13 +31,16 @@ public struct FileVersionKeeping: Hashable, Sendable {
 
   /// A completed step of the keeping.
   public enum Event: Sendable {
-    /// Every file has a version of its present contents, except those that failed; the changes from now on follow.
+    /// Every file has a version of its present contents, except those that failed; the changes from now on follow. Occurs again when the
+    /// directory was gone and a directory is at its path.
     case ready
     /// The present contents of a file were kept.
     case kept(URL, FileVersion)
-    /// The contents of a file couldn't be kept; that's tried again when the file changes. For the directory itself: nothing is kept of
-    /// some files below it, because directories around them can't be read; or changes of some are noticed late, because the kernel doesn't
-    /// watch directories around them, for example beyond the limit of inotify(7).
+    /// The contents of a file couldn't be kept. That's tried again when the file changes, and after a second, then two, up to a minute, and
+    /// ends with ``kept(_:_:)``; it's reported again only if the reason is another one. For the directory itself: it isn't there any more,
+    /// so nothing is kept until a directory is at its path; nothing is kept of some files below it, because directories around them can't
+    /// be read; or changes of some are noticed late, because the kernel doesn't watch directories around them, for example beyond the
+    /// limit of inotify(7).
     case failed(URL, FileVersionError)
   }
 }
@@ -52,6 +57,9 @@ extension FileVersions {
   ///   if case .kept(let file, _) = event { print("kept", file.path) }
   /// }
   /// ```
+  ///
+  /// A file that couldn't be kept, because the disk was full for example, is tried again until it's kept. The path counts, and not the
+  /// directory: if that's moved or removed, this is reported, and a directory that comes to the path is kept.
   ///
   /// The work is done while the sequence is iterated, and ends with the iteration.
   ///
@@ -83,152 +91,6 @@ extension FileVersions {
         [root], options: ScopeOptions(unenteredNames: names), batchingInterval: options.settlingTime,
         tellsExisting: true)
       return FileVersionKeeper(watcher: watcher, versions: self, options: options, root: root, store: store)
-    }
-  }
-}
-
-/// Keeps versions of everything below a directory while it's iterated.
-///
-/// See ``FileVersions/keepVersions(below:_:)``.
-public struct FileVersionKeeper: AsyncSequence, Sendable {
-  let watcher: TreeWatcher
-  let versions: FileVersions
-  let options: FileVersionKeeping
-  let root: SystemPath
-  let store: SystemPath
-
-  /// Begins to keep versions.
-  ///
-  /// - Returns: An iterator; a second one would share the changes with it.
-  public func makeAsyncIterator() -> Iterator { Iterator(keeper: self) }
-
-  /// Keeps one file after the other.
-  public struct Iterator: AsyncIteratorProtocol {
-    private let keeper: FileVersionKeeper
-    /// Files to look at, the next one last.
-    private var paths: [SystemPath] = []
-    /// The steps that were completed and aren't reported yet, the next one last.
-    private var events: [FileVersionKeeping.Event] = []
-    private var kept = KeptFiles()
-    private var hasBegun = false
-    private var isReady = false
-    /// How many directories can't be read, as was reported last.
-    private var unreadableCount = 0
-    /// Whether it was reported that some aren't watched: which ones changes all the time.
-    private var hasReportedUnwatched = false
-
-    init(keeper: FileVersionKeeper) { self.keeper = keeper }
-
-    /// Keeps files until there's an event to report.
-    ///
-    /// - Returns: The next completed step; `nil` when the task was cancelled.
-    /// - Throws: ``FileVersionError`` when the directory can't be watched any more.
-    public mutating func next() async throws(FileVersionError) -> FileVersionKeeping.Event? {
-      while !Task.isCancelled {
-        if let event = events.popLast() { return event }
-        if !paths.isEmpty {
-          let batch = Array(paths.suffix(FileVersionKeeper.concurrencyMax).reversed())
-          let outcomes = await keeper.keep(batch)
-          for case (let path, .kept(_, let version)?) in zip(batch, outcomes) {
-            if let stored = version.stored { kept.note(path, stored) }
-          }
-          events = outcomes.compactMap(\.self).reversed()
-          paths.removeLast(batch.count)
-        } else if hasBegun, let failure = newlyUnreadable() ?? newlyUnwatched() {
-          return failure
-        } else if hasBegun, !isReady {
-          isReady = true
-          return .ready
-        } else {
-          var updates = keeper.watcher.updates.makeAsyncIterator()
-          guard let update = hasBegun ? await updates.next() : await keeper.watcher.catchUp() else { break }
-          hasBegun = true
-          let changed = update.expandedChanges.reversed().compactMap(keeper.concerned)
-          paths = await keeper.changed(among: changed.map { ($0, kept.take($0)) })
-        }
-      }
-      if let error = keeper.watcher.error { throw FileVersionError(error) }
-      return nil
-    }
-
-    /// The event to report when there are more directories that can't be read than before.
-    private mutating func newlyUnreadable() -> FileVersionKeeping.Event? {
-      let count = keeper.watcher.health.unreadableDirectoryCount
-      defer { unreadableCount = count }
-      guard count > unreadableCount, let url = keeper.root.url else { return nil }
-      return .failed(url, .unreadable(count))
-    }
-
-    /// The event to report when directories aren't watched for the first time.
-    private mutating func newlyUnwatched() -> FileVersionKeeping.Event? {
-      let health = keeper.watcher.health
-      if health.polledDirectoryCount == 0 { hasReportedUnwatched = false }
-      guard health.polledDirectoryCount > 0, !hasReportedUnwatched, let url = keeper.root.url else { return nil }
-      hasReportedUnwatched = true
-      return .failed(url, .unwatched(health.polledDirectoryCount, because: health.pollingReason))
-    }
-  }
-
-  /// The file that has to be looked at after a change.
-  private func concerned(_ change: TreeChange) -> SystemPath? {
-    guard change.kind == .regular, !change.path.isInside(store) else { return nil }
-    return change.path
-  }
-
-  /// How many files are kept at once: each waits for the disk most of its time, and the disk serves them together.
-  private static let concurrencyMax = 16
-
-  /// Keeps several files at once.
-  ///
-  /// - Returns: The event of each, if there's one.
-  private func keep(_ paths: [SystemPath]) async -> [FileVersionKeeping.Event?] {
-    await withTaskGroup(of: (Int, FileVersionKeeping.Event?).self) { group in
-      for (index, path) in paths.enumerated() { group.addTask { (index, await keep(path)) } }
-      var events = [FileVersionKeeping.Event?](repeating: nil, count: paths.count)
-      for await (index, event) in group { events[index] = event }
-      return events
-    }
-  }
-
-  /// The files that have to be looked at: not those that surely have the contents of the version that was made of them a moment ago.
-  private func changed(among files: [(path: SystemPath, version: StoredVersion?)]) async -> [SystemPath] {
-    if files.allSatisfy({ $0.version == nil }) { return files.map(\.path) }
-    return await Offload.run {
-      files.filter { path, version in
-        guard let version, let status = try? HostFileSystem().statusIfPresent(of: path) else { return true }
-        return !version.surelyIs(status)
-      }.map(\.path)
-    }
-  }
-
-  private func keep(_ path: SystemPath) async -> FileVersionKeeping.Event? {
-    guard let url = path.url else { return nil }
-    do {
-      let version = try await versions.perform { keeper in try keeper.keepIfChanged(path, url) }
-      guard let version else { return nil }
-      if let retention = options.retention { try await versions.prune(url, by: retention) }
-      return .kept(url, version)
-    } catch { return Task.isCancelled ? nil : .failed(url, FileVersionError(error)) }
-  }
-}
-
-extension VersionKeeper {
-  /// Keeps the contents of a file, unless its newest version has the same; notes that it's gone if it is.
-  func keepIfChanged(_ path: SystemPath, _ url: URL) throws -> FileVersion? {
-    try coordinator.blocking.read(url, options: .withoutChanges) { access in
-      let isOld = try withStore(at: [path]) { store in
-        guard let status = try HostFileSystem().statusIfPresent(of: path), status.kind == .regular else {
-          // The history waits for its file, or for a recovery.
-          _ = try store.item(at: path, creating: false)
-          return true
-        }
-        guard let item = try store.item(at: path, creating: false), let newest = try store.newestVersion(of: item)
-        else {
-          return false
-        }
-        return try store.has(newest, path, status)
-      }
-      return isOld ? nil : try add(access, from: path, Addition())
     }
   }
 }

@@ -60,7 +60,7 @@ extension VersionKeeper {
     if let kept { changes.append(VersionChange(.gained, kept)) }
     try keeper.withStore(at: [path]) { store in
       try storeOfVersion(version, insteadOf: store).restore(
-        version, to: path, over: target(state, at: path, in: store) { changes.append($0) })
+        version, to: path, over: target(state, at: path, in: store) { changes.append($0) }, notedIn: store)
     }
   }
 

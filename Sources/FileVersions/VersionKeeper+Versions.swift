@@ -203,7 +203,7 @@ extension VersionKeeper {
   ) throws -> Result {
     try withStore(at: [path]) { store in
       guard let item = try store.item(at: path, creating: true) else { throw VersionStoreError.nothingThere(path) }
-      try store.completeMoves(of: item)
+      try store.completeMoves(of: item, isAlive: Self.isAlive)
       return try body(store, item)
     }
   }

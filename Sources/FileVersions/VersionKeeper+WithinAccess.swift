@@ -1,3 +1,4 @@
+package import ContentHashing
 internal import FileCoordination
 package import FoundationEssentials
 package import SystemInterface
@@ -33,15 +34,57 @@ package struct VersionsWithinAccess: Sendable {
   /// - Returns: `false` if there's no store, and no engine's copies count.
   package func mayHaveVersions(at path: SystemPath) -> Bool { keeper.mayHaveVersions(at: path) }
 
+  /// Keeps what a killed save has left beside a file or package as a version, unless the item or a version has it.
+  ///
+  /// - Parameters:
+  ///   - leftover: The file or package that was left, as a canonical path.
+  ///   - url: The file, which nobody saves meanwhile.
+  /// - Returns: Whether the text is kept; `false` if it couldn't be.
+  package func keepLeftover(_ leftover: SystemPath, of url: URL) -> Bool {
+    do {
+      return try keeper.throwing { keeper in
+        if let id = try keeper.keepLeftover(leftover, at: keeper.path(of: url)) {
+          announce(.gained, id, at: url)
+        }
+        return true
+      }
+    } catch { return false }
+  }
+
+  /// Whether one of a package's versions has a member with some contents.
+  package func hasMember(
+    _ member: SystemPath, _ hash: ContentHash, inVersionOf url: URL
+  ) throws(FileVersionError) -> Bool {
+    try keeper.throwing { keeper in try keeper.hasMember(member, hash, inVersionOf: keeper.path(of: url)) }
+  }
+
   /// Keeps bytes that are in no file as a version of a file.
   package func add(to url: URL, contents: [UInt8], isConflict: Bool) throws(FileVersionError) -> FileVersion {
-    try keeper.throwing { keeper in
-      let directory = try keeper.makeTemporaryDirectory(for: keeper.path(of: url))
-      defer { try? keeper.removeTemporaryDirectory(directory) }
-      let source = try keeper.path(of: directory).appending(keeper.path(of: url).lastComponent)
-      try HostFileSystem().replaceContents(of: source, with: contents, permission: .required)
-      let version = try keeper.add(
-        at: keeper.path(of: url), from: source, Addition(isConflict: isConflict, byMoving: true))
+    try keeper.throwing { _ in
+      try add(to: url, isConflict: isConflict) { source in
+        try HostFileSystem().replaceContents(of: source, with: contents, permission: .required)
+      }
+    }
+  }
+
+  /// Keeps an item that's made for that purpose as a version of a file.
+  ///
+  /// - Parameters:
+  ///   - url: The file.
+  ///   - isConflict: Whether the version is one of a conflict.
+  ///   - make: Makes the item at the path that it gets.
+  /// - Returns: The version.
+  /// - Throws: ``FileVersionError``, or the error of `make`.
+  package func add(
+    to url: URL, isConflict: Bool = false, making make: (SystemPath) throws -> Void
+  ) throws -> FileVersion {
+    let path = try keeper.path(of: url)
+    let directory = try keeper.makeTemporaryDirectory(for: path)
+    defer { try? keeper.removeTemporaryDirectory(directory) }
+    let source = try keeper.path(of: directory).appending(path.lastComponent)
+    try make(source)
+    return try keeper.throwing { keeper in
+      let version = try keeper.add(at: path, from: source, Addition(isConflict: isConflict, byMoving: true))
       announce(.gained, version.id, at: url)
       return version
     }

@@ -79,6 +79,7 @@ final class VersionKeeper: Sendable {
         try forgetRemovals(in: store)
       }
       Self.recovered.withLock { _ = $0.insert(store.root) }
+      takeLeftovers(in: store)
     }
     return store
   }
@@ -99,10 +100,32 @@ final class VersionKeeper: Sendable {
     let intents = paths.map { path in
       FileAccessIntent.writing(Self.url(of: store.place(of: path)), options: .forMerging)
     }
-    return try Self.blocking(coordinator, intents) {
-      for path in paths { try adoptHistory(of: path, into: store) }
-      return try body(store)
+    var taken: [(path: SystemPath, id: FileVersion.ID)] = []
+    defer { for taken in taken { announce(taken.id, takenAt: taken.path) } }
+    do {
+      return try Self.blocking(coordinator, intents) {
+        for path in paths {
+          try adoptHistory(of: path, into: store)
+          taken += takeLeftovers(at: path, in: store).map { (path, $0) }
+        }
+        return try body(store)
+      }
+    } catch let error as VersionStoreError {
+      throw diagnosed(error, in: store)
+    } catch let error as FileCoordinationError {
+      // The places themselves can't be claimed.
+      guard let failure = error.underlyingError as? SystemError else { throw error }
+      let diagnosis = diagnosed(.system(failure), in: store)
+      if case .system = diagnosis { throw error }
+      throw diagnosis
     }
+  }
+
+  /// The damage to the store, if an error says that there's some; the next call looks at its directories again.
+  private func diagnosed(_ error: VersionStoreError, in store: VersionStore) -> VersionStoreError {
+    let diagnosis = store.diagnosed(error)
+    if diagnosis != error { Self.recovered.withLock { _ = $0.remove(store.root) } }
+    return diagnosis
   }
 
   /// Whether a file may have versions, as far as that's known without a look into any store.
@@ -166,7 +189,7 @@ final class VersionKeeper: Sendable {
   }
 
   /// Whether the process of that name may be running: one of another container, whose number says nothing here, may be.
-  private static func isAlive(_ worker: String) -> Bool {
+  static func isAlive(_ worker: String) -> Bool {
     let parts = worker.split(separator: "-")
     guard parts.count == 3, let pid = Int32(parts[0]), let room, parts[2] == room else { return true }
     return name(of: ProcessIdentity(of: pid)) == worker

@@ -42,7 +42,7 @@ public struct VersionStorage: Sendable {
   func directory(for path: SystemPath, making: Bool = true) throws(SystemError) -> SystemPath {
     switch choice {
     case .directory(let directory):
-      if making { try Self.ensureDirectory(directory.parent) }
+      if making { try DataHome.ensureDirectory(directory.parent) }
       return directory
     case .volumes(let tops):
       let top = tops.first { path.isInside($0) } ?? tops[0]
@@ -86,14 +86,13 @@ public struct VersionStorage: Sendable {
       guard let status = try? files.statusIfPresent(of: directory) else { return false }
       return status.kind == .directory && status.owner == user
     }
-    return try [dataHome().appending(SystemPath(name))] + own
+    return try [DataHome.path().appending(SystemPath(name))] + own
   }
 
   /// The directory in the data home, whatever volume a file is on; if `making`, it's made, and nobody else can use it.
   package static func homeDirectory(named name: String, making: Bool) throws(SystemError) -> SystemPath {
-    let home = try dataHome()
-    if making { return try privateDirectory(home, name, HostUser.effectiveUserID) }
-    return home.appending(SystemPath(name))
+    if making { return try DataHome.privateDirectory(name) }
+    return try DataHome.path().appending(SystemPath(name))
   }
 
   /// A directory that only the user may use, on the volume of a file; the rule is that of the type.
@@ -108,9 +107,9 @@ public struct VersionStorage: Sendable {
     named name: String, for path: SystemPath, making: Bool
   ) throws(SystemError) -> SystemPath {
     let files = HostFileSystem()
-    let home = try dataHome()
-    let own = { (directory: SystemPath, user: UInt32) throws(SystemError) -> SystemPath in
-      making ? try privateDirectory(directory, name, user) : directory.appending(SystemPath(name))
+    let home = try DataHome.path()
+    let own = { () throws(SystemError) -> SystemPath in
+      making ? try DataHome.privateDirectory(name) : home.appending(SystemPath(name))
     }
     // Items in a directory where a volume is mounted are on that volume.
     var top = try files.statusIfPresent(of: path)?.kind == .directory ? path : path.parent
@@ -118,7 +117,7 @@ public struct VersionStorage: Sendable {
     let device = try files.status(of: top, at: .workingDirectory, links: .follow).device
     let user = HostUser.effectiveUserID
     if try files.status(of: home, at: .workingDirectory, links: .follow).device == device {
-      return try own(home, user)
+      return try own()
     }
     while top != .root, try files.status(of: top.parent, at: .workingDirectory, links: .follow).device == device {
       top = top.parent
@@ -131,43 +130,7 @@ public struct VersionStorage: Sendable {
       // It may work the next time: until then nothing is kept elsewhere, where it wouldn't be found.
       if error.isOne(of: .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noSpace) { throw error }
       // Read-only, another user's, or planted: the contents are copied.
-      return try own(home, user)
-    }
-  }
-
-  /// Nobody else may have made it, and nobody else may use it.
-  private static func privateDirectory(
-    _ home: SystemPath, _ name: String, _ user: UInt32
-  ) throws(SystemError) -> SystemPath {
-    let directory = home.appending(SystemPath(name))
-    try RuntimeDirectory.makePrivate(directory, owners: [user])
-    return directory
-  }
-
-  private static func dataHome() throws(SystemError) -> SystemPath {
-    let variable = HostEnvironment.value(of: "XDG_DATA_HOME").map { SystemPath($0) }
-    if let variable, variable.isAbsolute {
-      try ensureDirectory(variable)
-      return variable
-    }
-    guard let home = HostEnvironment.value(of: "HOME").map({ SystemPath($0) }), home.isAbsolute else {
-      throw SystemError(
-        call: "getenv(3)", errno: SystemError.Number.noSuchFileOrDirectory.rawValue,
-        advice: "Neither XDG_DATA_HOME nor HOME is an absolute path, so nothing can be kept. Set one of them.")
-    }
-    let directory = home.appending(".local/share")
-    try ensureDirectory(directory)
-    return directory
-  }
-
-  private static func ensureDirectory(_ path: SystemPath) throws(SystemError) {
-    let files = HostFileSystem()
-    if try files.statusIfPresent(of: path) != nil { return }
-    try ensureDirectory(path.parent)
-    do throws(SystemError) {
-      try files.makeDirectory(path, at: .workingDirectory, mode: 0o700)
-    } catch let error {
-      if error.number != .fileExists { throw error }
+      return try own()
     }
   }
 }

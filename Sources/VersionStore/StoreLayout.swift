@@ -16,6 +16,7 @@ internal import SystemInterface
 ///     items/12/1234…/list                   all records of the item's versions in one file, a cache
 ///     places/home/me/a.txt/=item            the item at `/home/me/a.txt`
 ///     steps/…                               operations that are under way; after a crash they're undone or completed
+///     steps/saving-HASH.PROCESS             a save of the item whose path has the hash: where what it replaces is until it's gone
 struct StoreLayout: Sendable {
   let root: SystemPath
 

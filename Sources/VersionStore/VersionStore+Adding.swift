@@ -41,13 +41,18 @@ extension VersionStore {
   /// The same for contents whose status is known.
   private func add(
     contentsOf source: SystemPath, _ status: FileStatus, to item: ItemID, named name: SystemPath? = nil,
-    _ attributes: VersionAttributes, taking: Taking, hashing: HashingTime = .later
+    _ attributes: VersionAttributes, taking: Taking, draft: SystemPath? = nil, hashing: HashingTime = .later
   ) throws(VersionStoreError) -> StoredVersion {
     guard status.kind == .regular || status.kind == .directory else { throw .notAFile(source) }
     let id = try drawID(for: item)
     let step = step(id.description)
     do throws(VersionStoreError) {
-      try makeStep(step, .add(item, source: source, status.identity, taking))
+      try makeStep(
+        step,
+        // From the commit of a copy on there's nothing to complete.
+        taking == .copying
+          ? nil
+          : .add(item, source: source, status.identity, taking, draft.map { Step.Draft(name: $0, worker: worker) }))
       let draft = Draft(id: id, item: item, name: name ?? source.lastComponent, attributes, status)
       let isShared = try fill(step, from: source, as: draft.name, status, taking)
       let isHashedLater = isHashedLater(status, hashing)
@@ -55,8 +60,6 @@ extension VersionStore {
         isHashedLater
         ? try describeUnhashed(draft, in: step, isShared: isShared) : try describe(draft, in: step, sharing: !isShared)
       if isHashedLater { try noteTask(version) }
-      // From the commit on there's nothing to complete.
-      if taking == .copying { try unlink(step.appending(StoreLayout.step)) }
       if taking != .copying && isShared {
         // Nothing is lost as long as the file has its former name as well: so all of it gets to the disk by one wait.
         try placeShared(step, version)
@@ -120,9 +123,10 @@ extension VersionStore {
     }
   }
 
-  private func makeStep(_ step: SystemPath, _ kind: Step) throws(VersionStoreError) {
+  /// Makes the directory of a step, with a note of what has to be completed after the commit, if anything has.
+  private func makeStep(_ step: SystemPath, _ completion: Step?) throws(VersionStoreError) {
     try ensureDirectory(step)
-    try writeDraft(kind.record.bytes, to: step.appending(StoreLayout.step))
+    if let completion { try writeDraft(completion.record.bytes, to: step.appending(StoreLayout.step)) }
     try ensureDirectory(step.appending(StoreLayout.contentsName))
   }
 
@@ -252,7 +256,7 @@ extension VersionStore {
   }
 
   /// Brings items to the disk by one wait.
-  private func synchronize(_ paths: [SystemPath], with others: [FileDescriptor] = []) throws(SystemError) {
+  func synchronize(_ paths: [SystemPath], with others: [FileDescriptor] = []) throws(SystemError) {
     var parts: [FileDescriptor] = []
     defer { for part in parts { try? files.close(part) } }
     for path in paths {
@@ -292,14 +296,16 @@ extension VersionStore {
   ) throws -> StoredVersion {
     guard let former = try status(of: path) else { throw VersionStoreError.nothingThere(path) }
     let identity = former.identity
-    let version = try add(contentsOf: path, former, to: item, attributes, taking: .linking)
+    let draft = SystemPath.temporaryName(for: path.lastComponent)
+    let version = try add(contentsOf: path, former, to: item, attributes, taking: .linking, draft: draft)
     var isSettled = false
     let refusal = Refusal()
-    let target = saveTarget(
+    var target = saveTarget(
       KeptState(status: former, version: version),
       orElse: { (other) throws(VersionStoreError) in
         noteOther(try add(contentsOf: other, to: item, named: path.lastComponent, attributes))
       }, refusal)
+    target.temporaryName = draft
     do {
       try replace(target) { (file) throws(SystemError) in
         try settle(version, with: [file])

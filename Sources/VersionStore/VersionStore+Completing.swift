@@ -39,13 +39,16 @@ extension VersionStore {
   }
 
   /// The same for a file: another one has been put at the source in the last instant, and goes back.
+  ///
+  /// This doesn't wait for the disk once more. File systems with a journal bring the removal of the name there before the end of the step: if
+  /// the power fails before, the name is there again, and the next addition removes it.
   private func removeRest(
     of version: StoredVersion, at source: SystemPath, _ identity: FileIdentity
   ) throws(VersionStoreError) {
     let rest = removal(of: version, at: source)
     guard let status = try status(of: rest) else { return }
     try storing { () throws(SystemError) in
-      if status.identity == identity { return try files.removeItem(at: rest) }
+      if status.identity == identity { return try files.unlink(rest, at: .workingDirectory, .file) }
       try files.withDescriptor(source.parent, flags: .directory) { (directory) throws(SystemError) in
         try files.putBack(
           DirectoryItem(name: rest.lastComponent, directory: directory, place: source.parent),

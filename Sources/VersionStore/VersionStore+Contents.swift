@@ -1,10 +1,18 @@
-internal import ContentHashing
-internal import SystemInterface
+package import ContentHashing
+package import SystemInterface
 
 // Contents are stored once, whichever versions have them: each version has another name of the same file.
 
 extension VersionStore {
   static let readOnly: UInt32 = 0o444
+
+  /// The hash of a file, which is in the store or not.
+  ///
+  /// - Parameter path: The file.
+  /// - Returns: The hash.
+  /// - Throws: The error of a system call.
+  /// - Complexity: O(bytes).
+  package func contentHash(of path: SystemPath) throws(VersionStoreError) -> ContentHash { try hash(of: path) }
 
   /// Hashes a file of the store.
   ///

@@ -71,22 +71,40 @@ extension VersionStore {
   package func replaceContents(
     of path: SystemPath, with contents: [UInt8], over target: RestoringTarget
   ) throws(VersionStoreError) {
-    try overwriting(target) { (target) throws(SystemError) in
-      try files.replaceContents(of: path, with: contents, over: target)
+    try overwriting(path, target, notedIn: self) { (target, settle) throws(SystemError) in
+      try files.replaceContents(of: path, with: contents, over: target, settling: settle)
     }
   }
 
   /// Runs a save whose errors may be those of the function that is handed what the save takes the place of.
+  ///
+  /// As long as it lasts, a step says which file it leaves beside its own if the process is killed, see ``takeLeftovers(at:_:isAlive:)``. It's in
+  /// the store of the path.
   func overwriting(
-    _ target: RestoringTarget, _ save: (SaveTarget) throws(SystemError) -> Void
+    _ path: SystemPath, _ target: RestoringTarget, notedIn notes: VersionStore,
+    _ save: (SaveTarget, (FileDescriptor) throws(SystemError) -> Void) throws(SystemError) -> Void
   ) throws(VersionStoreError) {
     let refusal = Refusal()
+    let name = SystemPath.temporaryName(for: path.lastComponent)
+    let draft = path.parent.appending(name)
+    try notes.noteSave(at: path, draft: draft)
+    defer { try? notes.endSave(at: path, draft: draft) }
+    func settle(_ file: FileDescriptor) throws(SystemError) {
+      let identity = try files.status(of: file).identity
+      do throws(VersionStoreError) {
+        try notes.noteSave(at: path, draft: draft, identity)
+      } catch { throw refusal.passing(error, at: path) }
+      try synchronize([notes.saveStep(at: path), notes.layout.steps], with: [file])
+    }
     do throws(SystemError) {
-      switch target {
-      case .any: try save(.any)
-      case .nothing: try save(.nothing)
-      case .kept(let state, let handOver): try save(saveTarget(state, orElse: handOver, refusal))
-      }
+      var saveTarget =
+        switch target {
+        case .any: SaveTarget.any
+        case .nothing: SaveTarget.nothing
+        case .kept(let state, let handOver): self.saveTarget(state, orElse: handOver, refusal)
+        }
+      saveTarget.temporaryName = name
+      try save(saveTarget, settle)
     } catch {
       throw refusal.error ?? .system(error)
     }
@@ -105,8 +123,39 @@ extension VersionStore {
     }
   }
 
-  /// Moves a complete item to its place; the one that's there is removed, after it was kept.
+  /// Makes an item, and moves it to its place; the one that's there is removed, after it was kept.
+  ///
+  /// As long as that lasts, a step says where the one that was replaced is if the process is killed.
   func place(
+    at path: SystemPath, over target: RestoringTarget, notedIn notes: VersionStore, from draft: SystemPath,
+    made make: () throws(VersionStoreError) -> Void
+  ) throws(VersionStoreError) {
+    try notes.noteSave(at: path, draft: draft)
+    defer { try? notes.endSave(at: path, draft: draft) }
+    var made: FileIdentity?
+    do throws(VersionStoreError) {
+      try make()
+      made = try status(of: draft)?.identity
+      try notes.noteSave(at: path, draft: draft, made)
+      try storing { () throws(SystemError) in try synchronize([notes.saveStep(at: path), notes.layout.steps]) }
+      try place(draft, at: path, over: target)
+      guard try status(of: draft) != nil else { return }
+      // The replaced item is kept, and nobody is to keep a part of it that the next call hasn't removed yet.
+      try notes.noteSave(at: path, draft: draft)
+      try storing { () throws(SystemError) in try files.removeItem(at: draft) }
+    } catch {
+      // The replaced item stays if it couldn't go back.
+      if made == nil || (try? status(of: draft))??.identity == made {
+        try? storing { () throws(SystemError) in try files.removeItem(at: draft) }
+      }
+      throw error
+    }
+  }
+
+  /// Moves a complete item to its place.
+  ///
+  /// - Postcondition: The replaced item is where the draft was, or gone.
+  private func place(
     _ draft: SystemPath, at path: SystemPath, over target: RestoringTarget
   ) throws(VersionStoreError) {
     guard case .kept(let state, let handOver) = target, try status(of: path) != nil else {
@@ -125,8 +174,6 @@ extension VersionStore {
           throw refusal.passing(error, at: path)
         }
       }
-      // Gone already where names can't be exchanged.
-      if try files.statusIfPresent(of: draft) != nil { try files.removeItem(at: draft) }
     } catch {
       throw refusal.error ?? .system(error)
     }

@@ -11,31 +11,31 @@ extension VersionStore {
   ///   - version: The version.
   ///   - path: A canonical path; something else than the version's kind may be there.
   ///   - target: The items whose place it may take.
+  ///   - notes: The store of the path; this one unless stated.
   /// - Throws: ``VersionStoreError/damaged(_:)`` if the contents aren't those that were kept, ``VersionStoreError/versionIsGone(_:)``, or
   ///   the error of a system call. The item at the path is as it was then.
   /// - Complexity: O(bytes), to see that they are those that were kept.
   package func restore(
-    _ version: StoredVersion, to path: SystemPath, over target: RestoringTarget = .any
+    _ version: StoredVersion, to path: SystemPath, over target: RestoringTarget = .any,
+    notedIn notes: VersionStore? = nil
   ) throws(VersionStoreError) {
+    let notes = notes ?? self
     guard try versionIfPresent(version.id, of: version.item) != nil else { throw .versionIsGone(version.id) }
     try verify(version)
-    if version.isPackage { return try restorePackage(version, to: path, over: target) }
+    if version.isPackage { return try restorePackage(version, to: path, over: target, notedIn: notes) }
     let source = self.path(of: version)
     if try status(of: path)?.kind != .directory {
-      return try overwriting(target) { (target) throws(SystemError) in
-        try files.replaceContents(of: path, withContentsOf: source, mode: version.mode, over: target)
+      return try overwriting(path, target, notedIn: notes) { (target, settle) throws(SystemError) in
+        try files.replaceContents(
+          of: path, withContentsOf: source, mode: version.mode, over: target, settling: settle)
       }
     }
     // The package that's there makes room in the last step.
     let temporary = restoringPath(of: version.id, for: path)
-    do throws(VersionStoreError) {
+    try place(at: path, over: target, notedIn: notes, from: temporary) { () throws(VersionStoreError) in
       try storing { () throws(SystemError) in
         try files.replaceContents(of: temporary, withContentsOf: source, mode: version.mode)
       }
-      try place(temporary, at: path, over: target)
-    } catch {
-      try? storing { () throws(SystemError) in try files.removeItem(at: temporary) }
-      throw error
     }
   }
 
@@ -48,17 +48,25 @@ extension VersionStore {
   }
 
   private func restorePackage(
-    _ version: StoredVersion, to path: SystemPath, over target: RestoringTarget
+    _ version: StoredVersion, to path: SystemPath, over target: RestoringTarget, notedIn notes: VersionStore
   ) throws(VersionStoreError) {
     let temporary = restoringPath(of: version.id, for: path)
     let source = self.path(of: version)
-    do throws(VersionStoreError) {
-      try storing { () throws(SystemError) in try files.copyItem(from: source, to: temporary, replacing: false) }
+    try place(at: path, over: target, notedIn: notes, from: temporary) { () throws(VersionStoreError) in
+      try storing { () throws(SystemError) in try copy(source, to: temporary) }
       for member in try members(of: version).reversed() { try open(member, below: temporary) }
-      try place(temporary, at: path, over: target)
-    } catch {
-      try? storing { () throws(SystemError) in try files.removeItem(at: temporary) }
-      throw error
+    }
+  }
+
+  /// Copies a package to a name of its own: nobody takes a part of it for the whole there.
+  private func copy(_ source: SystemPath, to target: SystemPath) throws(SystemError) {
+    func item(_ path: SystemPath, at directory: FileDescriptor) -> DirectoryItem {
+      DirectoryItem(name: path.lastComponent, directory: directory, place: path.parent)
+    }
+    try files.withDescriptor(source.parent, flags: .directory) { (directory) throws(SystemError) in
+      try files.withDescriptor(target.parent, flags: .directory) { (parent) throws(SystemError) in
+        try files.copyTree(item(source, at: directory), to: item(target, at: parent), durability: .synchronized)
+      }
     }
   }
 

@@ -3,23 +3,44 @@ package import SystemInterface
 /// An operation that may have been cut off.
 enum Step: Equatable, Sendable {
   /// A version is made.
-  case add(ItemID, source: SystemPath, FileIdentity, Taking)
+  case add(ItemID, source: SystemPath, FileIdentity, Taking, Draft? = nil)
   /// Histories move with their files.
   case move(from: SystemPath, to: SystemPath)
+  /// A draft takes the place of an item, which gets the draft's name then. The number is that of the draft, so that the two are distinguished;
+  /// without a number the item at the name isn't needed.
+  case save(SystemPath, draft: SystemPath, FileIdentity?)
+
+  /// The name of the file that takes the place of the kept one, until then, and the process that writes it.
+  struct Draft: Equatable, Sendable {
+    let name: SystemPath
+    let worker: String
+  }
 
   var record: StoreRecord {
     var record = StoreRecord()
     switch self {
-    case .add(let item, let source, let identity, let taking):
+    case .add(let item, let source, let identity, let taking, let draft):
       record.add("step", taking.rawValue)
       record.add("item", item)
       record.add("source", bytes: source.bytes)
       record.add("device", identity.device)
       record.add("inode", identity.inode)
+      if let draft {
+        record.add("draft", bytes: draft.name.bytes)
+        record.add("process", draft.worker)
+      }
     case .move(let old, let new):
       record.add("step", "move")
       record.add("from", bytes: old.bytes)
       record.add("to", bytes: new.bytes)
+    case .save(let path, let draft, let identity):
+      record.add("step", "save")
+      record.add("path", bytes: path.bytes)
+      record.add("draft", bytes: draft.bytes)
+      if let identity {
+        record.add("device", identity.device)
+        record.add("inode", identity.inode)
+      }
     }
     return record
   }
@@ -29,12 +50,20 @@ enum Step: Equatable, Sendable {
       self = .move(from: SystemPath(bytes: old), to: SystemPath(bytes: new))
       return
     }
+    if record.text(of: "step") == "save", let path = record.value(of: "path"), let draft = record.value(of: "draft") {
+      let (device, inode): (UInt64?, UInt64?) = (record.number(of: "device"), record.number(of: "inode"))
+      let identity = device.flatMap { device in inode.map { FileIdentity(device: device, inode: $0) } }
+      self = .save(SystemPath(bytes: path), draft: SystemPath(bytes: draft), identity)
+      return
+    }
     guard let taking = record.text(of: "step").flatMap(Taking.init),
       let item = record.text(of: "item").flatMap(ItemID.init),
       let source = record.value(of: "source"), let device: UInt64 = record.number(of: "device"),
       let inode: UInt64 = record.number(of: "inode")
     else { return nil }
-    self = .add(item, source: SystemPath(bytes: source), FileIdentity(device: device, inode: inode), taking)
+    let name = record.value(of: "draft").map { SystemPath(bytes: $0) }
+    let draft = name.flatMap { name in record.text(of: "process").map { Draft(name: name, worker: $0) } }
+    self = .add(item, source: SystemPath(bytes: source), FileIdentity(device: device, inode: inode), taking, draft)
   }
 }
 
@@ -66,7 +95,11 @@ extension VersionStore {
   package func recover(isAlive: (_ worker: String) -> Bool) throws(VersionStoreError) -> Int {
     var count = 0
     var takesOver = false
-    for name in try names(in: layout.steps) {
+    // Saves come first: an item that one has replaced may be in a step.
+    let names = try names(in: layout.steps)
+    let drafts = try recoverSaves(among: names, isAlive)
+    count += drafts.removedCount
+    for name in names where !drafts.left.contains(name) && !Self.isSave(name) {
       let step = layout.steps.appending(name)
       guard let status = try status(of: step), !isInUse(name, status, isAlive) else { continue }
       do throws(VersionStoreError) {
@@ -109,12 +142,16 @@ extension VersionStore {
 
   /// Completes what a crash has cut off behind the commit of an item's versions: moves into the store, and replacements.
   ///
-  /// - Parameter item: The item.
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - isAlive: Whether the process with a name may still be at work: the file that it's about to put in its place stays then.
   /// - Returns: How many there were.
   /// - Throws: The error of a system call.
   /// - Complexity: O(additions that were cut off).
   @discardableResult
-  package func completeMoves(of item: ItemID) throws(VersionStoreError) -> Int {
+  package func completeMoves(
+    of item: ItemID, isAlive: (_ worker: String) -> Bool = { _ in false }
+  ) throws(VersionStoreError) -> Int {
     var count = 0
     for id in try openVersionIDs(of: item) {
       let path = layout.directory(of: id, of: item).appending(StoreLayout.step)
@@ -122,7 +159,9 @@ extension VersionStore {
         try unlink(layout.mark(of: id, of: item))
         continue
       }
-      guard case .add(_, let source, let identity, let taking)? = try recordIfIntact(at: path).flatMap(Step.init) else {
+      guard
+        case .add(_, let source, let identity, let taking, let draft)? = try recordIfIntact(at: path).flatMap(Step.init)
+      else {
         try completeUnknown(id, of: item)
         count += 1
         continue
@@ -136,7 +175,9 @@ extension VersionStore {
             if version.isPackage { continue }
             throw error
           }
-        case .linking: try recoverReplacement(of: version, from: source, identity)
+        case .linking:
+          if let draft, !isAlive(draft.worker) { try takeDraft(draft.name, of: version, from: source, identity) }
+          try recoverReplacement(of: version, from: source, identity)
         }
       }
       try endStep(of: id, of: item)

@@ -74,16 +74,44 @@ extension VersionStore {
   /// Refuses a store into which others have put something, when its directory was open to them, or that's damaged.
   ///
   /// Its directories have to be what ``StoreLayout`` says, and to belong to whom the store belongs: otherwise others could read, replace
-  /// and remove versions, and a process that clears up would do it in some other directory.
+  /// and remove versions, and a process that clears up would do it in some other directory. Those that are gone are made anew.
   ///
   /// - Throws: ``VersionStoreError/misplaced(_:)``, or the error of a system call.
   /// - Complexity: O(1), six system calls.
   package func checkDirectories() throws(VersionStoreError) {
     guard let owner = try status(of: root)?.owner else { return }
     for path in [layout.contents, layout.items, layout.places, layout.removed, layout.steps] {
-      guard let status = try status(of: path) else { continue }
+      guard let status = try status(of: path) else {
+        if path != layout.removed { try ensureDirectory(path) }
+        continue
+      }
       if status.kind != .directory || status.owner != owner { throw .misplaced(path) }
     }
+  }
+}
+
+extension VersionStore {
+  /// Says what is wrong with the store if a system call found a name missing, or no directory, where the store has one.
+  ///
+  /// - Parameter error: An error of this store.
+  /// - Returns: ``VersionStoreError/misplaced(_:)`` or ``VersionStoreError/missing(_:)`` with the outermost directory that's wrong; else
+  ///   the error itself.
+  /// - Complexity: A system call for each directory around the names of the error.
+  package func diagnosed(_ error: VersionStoreError) -> VersionStoreError {
+    guard case .system(let failure) = error, failure.isAbsence || failure.number == .notADirectory else { return error }
+    for path in failure.paths where path.isInside(root) {
+      var around: [SystemPath] = []
+      var directory = path.parent
+      while directory.isInside(root) {
+        around.append(directory)
+        directory = directory.parent
+      }
+      for directory in around.reversed() {
+        guard let status = try? files.statusIfPresent(of: directory) else { return .missing(directory) }
+        if status.kind != .directory { return .misplaced(directory) }
+      }
+    }
+    return error
   }
 }
 

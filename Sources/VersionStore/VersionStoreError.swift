@@ -14,6 +14,8 @@ package enum VersionStoreError: Error, Hashable, Sendable {
   case damaged(SystemPath)
   /// A directory of the store is something else, or another user's than the store.
   case misplaced(SystemPath)
+  /// A directory of the store is gone.
+  case missing(SystemPath)
   /// There's no such version any more.
   case versionIsGone(VersionID)
   /// Nothing is at the path that is to become a version.

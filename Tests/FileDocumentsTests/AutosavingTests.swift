@@ -7,7 +7,7 @@ import Testing
 
 @testable import FileDocuments
 
-@Suite("Documents that save by themselves", .timeLimit(.minutes(2)))
+@Suite("Documents that save by themselves", .timeLimit(.minutes(8)))
 struct AutosavingTests {
   private static let policy = AutosavePolicy(interval: .seconds(10), idleTime: .seconds(2))
 

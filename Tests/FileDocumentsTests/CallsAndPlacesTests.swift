@@ -7,7 +7,7 @@ import Testing
 @testable import FileDocuments
 @testable import FileVersions
 
-@Suite("Calls of a document: their order, their end, and what they do with its file", .timeLimit(.minutes(2)))
+@Suite("Calls of a document: their order, their end, and what they do with its file", .timeLimit(.minutes(8)))
 struct CallsAndPlacesTests {
   @Test("CD-40: A document moves, renames, copies and deletes its file, and stays open until that's deleted")
   func verbs() async throws {
@@ -103,25 +103,6 @@ struct CallsAndPlacesTests {
       try await linked.close()
       #expect(try fixture.text() == "through the link")
       #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == fixture.file.path)
-    }
-  }
-
-  @Test("CD-28: Many tasks that open one file at once have one document, and lose no edit")
-  func joiningAtOnce() async throws {
-    try await withFixture { fixture in
-      try fixture.write("")
-      try await withThrowingTaskGroup { group in
-        for number in 0..<30 {
-          group.addTask {
-            let document = try await FileDocument.opened(fixture.file, as: .text, options: fixture.options())
-            try await document.edit { $0 += "\(number)\n" }
-            try await document.close()
-          }
-        }
-        try await group.waitForAll()
-      }
-      #expect(Set(try fixture.text().split(separator: "\n")).count == 30)
-      #expect(try await fixture.versionTexts() == [])
     }
   }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FileDocuments
 
-@Suite("Documents in the harness that checks presenters", .timeLimit(.minutes(2)))
+@Suite("Documents in the harness that checks presenters", .timeLimit(.minutes(8)))
 struct ConformanceTests {
   @Test("CD-17 to CD-22: The harness for presenters finds no fault with a document", arguments: [false, true])
   func findings(isEdited: Bool) async throws {

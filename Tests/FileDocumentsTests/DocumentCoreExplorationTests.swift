@@ -138,7 +138,7 @@ extension DocumentScenario {
     withdrawalCount: 3, leaseCount: 2, conflictChangeCount: 6, hasMerge: true)
 }
 
-@Suite("The decisions of a document, in every order", .timeLimit(.minutes(4)))
+@Suite("The decisions of a document, in every order", .timeLimit(.minutes(20)))
 struct DocumentCoreExplorationTests {
   @Test(
     "CD-15, CD-23, CD-27, CD-45: Each call ends once, nothing is lost, conflicts are in the state, and editing goes on",
@@ -151,7 +151,7 @@ struct DocumentCoreExplorationTests {
 
   @Test(
     "The same holds with everything at once, in orders that seeds choose",
-    arguments: Budget.seeds(normal: 40, long: 2000))
+    arguments: Budget.seeds(normal: 40, long: 500, complete: 2_000))
   func manyOrders(seed: UInt64) async {
     let failure = await LongRun.run { () -> DocumentExplorer.Failure? in
       for run in 0..<50 {

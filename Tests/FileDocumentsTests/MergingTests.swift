@@ -7,7 +7,7 @@ import Testing
 @testable import FileDocuments
 @testable import FileVersions
 
-@Suite("Documents and another program have both changed the text", .timeLimit(.minutes(1)))
+@Suite("Documents and another program have both changed the text", .timeLimit(.minutes(8)))
 struct MergingTests {
   private func collide(_ fixture: Fixture, _ document: FileDocument<String>) async throws {
     try await document.edit { $0 = "mine" }

@@ -6,7 +6,7 @@ import Testing
 @testable import FileDocuments
 @testable import FileVersions
 
-@Suite("Two documents of one process, whose files another process brings together", .timeLimit(.minutes(2)))
+@Suite("Two documents of one process, whose files another process brings together", .timeLimit(.minutes(8)))
 struct MovedOverTests {
   /// The move, and whether the document whose file is replaced has unsaved changes.
   enum Scene: String, CaseIterable, Sendable {
@@ -50,10 +50,9 @@ struct MovedOverTests {
         }
       }
       try await first.waitUntil { $0.url.lastPathComponent == "b.txt" }
-      try await second.waitUntil { $0.state.conditions.contains(.deleted) }
-      await #expect { try await second.save() } throws: { error in
-        !scene.hasEdits || (error as? DocumentError)?.code == .fileDeleted
-      }
+      // A coordinated move announces that the file goes, and takes it away then: the document waits for the end of the mover.
+      try await second.waitUntil { $0.state.conditions == .deleted && $0.state.editingObstacles.isEmpty }
+      await #expect { try await second.save() } throws: { ($0 as? DocumentError)?.code == .fileDeleted }
       // The first one goes on, and nothing of the other one is in its file.
       try await first.edit { $0 += ", moved" }
       try await first.save()

@@ -7,7 +7,7 @@ import Testing
 @testable import FileDocuments
 @testable import FileVersions
 
-@Suite("Documents beside programs that use the same file", .timeLimit(.minutes(2)))
+@Suite("Documents beside programs that use the same file", .timeLimit(.minutes(8)))
 struct OtherProgramsTests {
   @Test(
     "CD-17: While another program writes, editing is disabled, and the state has said so before; afterwards it goes on")
@@ -85,9 +85,10 @@ struct OtherProgramsTests {
     try await withFixture { fixture in
       let document = try await fixture.open { $0.observesUncoordinatedChanges = true }
       try fixture.write("theirs")
-      try await document.waitUntil { $0.state.revision > 1 && $0.state.editingObstacles.isEmpty }
-      #expect(await document.contents == "theirs")
-      try await document.close()
+      try await document.waitForContents("theirs")
+      #expect(!document.hasUnsavedChanges)
+      #expect(try await document.close() == false)
+      #expect(try await fixture.versionTexts() == [])
     }
   }
 
@@ -100,10 +101,9 @@ struct OtherProgramsTests {
       try FileManager.default.moveItem(at: fixture.file, to: fixture.url("b.txt"))
       try await document.waitUntil { $0.url.lastPathComponent == "b.txt" && $0.state.conditions == .normal }
       // Another file takes its place.
-      let revision = document.state.revision
       try Data("theirs".utf8).write(to: fixture.url("b.txt"), options: .atomic)
-      try await document.waitUntil { $0.state.revision > revision && $0.state.editingObstacles.isEmpty }
-      #expect(await document.contents == "theirs" && document.url.lastPathComponent == "b.txt")
+      try await document.waitForContents("theirs")
+      #expect(document.url.lastPathComponent == "b.txt")
       try FileManager.default.removeItem(at: fixture.url("b.txt"))
       try await document.waitUntil { $0.state.conditions == .deleted && $0.state.editingObstacles.isEmpty }
       #expect(await document.contents == "theirs")
@@ -131,6 +131,27 @@ struct OtherProgramsTests {
       #expect(try fixture.names() == [])
       #expect(await document.contents == "unsaved")
       try await document.close(discardingChanges: true)
+    }
+  }
+
+  @Test("CD-21: A save waits for the report of a move behind as many other messages as come before it")
+  func reportBehindOthers() async throws {
+    try await withFixture { fixture in
+      let document = try await fixture.open { $0.observesUncoordinatedChanges = true }
+      let presenter = try #require(await document.presence?.presenter)
+      try await document.edit { $0 = "new" }
+      let messages = Task {
+        while !Task.isCancelled {
+          presenter.noteMessage()
+          await Task.yield()
+        }
+      }
+      defer { messages.cancel() }
+      try FileManager.default.moveItem(at: fixture.file, to: fixture.url("b.txt"))
+      try await document.save()
+      #expect(try fixture.names() == ["b.txt"])
+      #expect(try fixture.text(of: fixture.url("b.txt")) == "new")
+      try await document.close()
     }
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FileDocuments
 
-@Suite("Edits that are taken back, and made again", .timeLimit(.minutes(1)))
+@Suite("Edits that are taken back, and made again", .timeLimit(.minutes(8)))
 struct UndoTests {
   private func withDocument(
     _ policy: DocumentUndoPolicy? = DocumentUndoPolicy(),

@@ -145,6 +145,61 @@ struct FileVersionKeepingTests {
     }
   }
 
+  /// The deed of another program to a directory of the store.
+  enum Damage: CaseIterable, Sendable { case removed, replacedByFile }
+
+  @Test(
+    "A directory of the store that's missing, or a file, is named with what to do, and versions are kept again after that",
+    arguments: Damage.allCases, ["steps", "contents", "items", "places", "contents/*", "items/*"])
+  func damagedStore(damage: Damage, name: String) async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      try await fixture.versions.addVersion(of: file)
+      try fixture.write("a", "2")
+      var directory = fixture.root.appending(path: "store/\(name)")
+      if directory.lastPathComponent == "*" {
+        directory.deleteLastPathComponent()
+        let inner = try #require(try FileManager.default.contentsOfDirectory(atPath: directory.path).first)
+        directory.append(path: inner)
+      }
+      let aside = fixture.root.appending(path: "aside")
+      try FileManager.default.moveItem(at: directory, to: aside)
+      if damage == .replacedByFile { try Data("foreign".utf8).write(to: directory) }
+      do {
+        try await fixture.versions.addVersion(of: file)
+        // Missing directories may be made anew.
+        #expect(damage == .removed || name == "contents/*")
+      } catch let error as FileVersionError {
+        #expect(error.code == .damagedVersion && error.message.contains("'\(directory.path)'"), "\(error)")
+      }
+      #expect(try fixture.text(file) == "2")
+      if damage == .replacedByFile { #expect(try String(contentsOf: directory, encoding: .utf8) == "foreign") }
+      // A program does what the message says.
+      try? FileManager.default.removeItem(at: directory)
+      try FileManager.default.moveItem(at: aside, to: directory)
+      try fixture.write("a", "3")
+      try await fixture.versions.addVersion(of: file)
+      #expect(try await Set(fixture.texts(file)).isSuperset(of: ["1", "3"]))
+    }
+  }
+
+  @Test("A main directory of the store that's gone for good is made anew by the second call")
+  func lostDirectory() async throws {
+    for name in ["steps", "contents", "items", "places"] {
+      try await withFixture { fixture in
+        let file = try fixture.write("a", "1")
+        try await fixture.versions.addVersion(of: file)
+        try FileManager.default.removeItem(at: fixture.root.appending(path: "store/\(name)"))
+        try fixture.write("a", "2")
+        do { try await fixture.versions.addVersion(of: file) } catch let error as FileVersionError {
+          #expect(error.code == .damagedVersion)
+        }
+        try await fixture.versions.addVersion(of: file)
+        #expect(try await fixture.texts(file).contains("2"))
+      }
+    }
+  }
+
   @Test("A directory that's no store, and isn't empty, isn't made one")
   func foreignDirectory() async throws {
     try await withFixture { fixture in
@@ -192,6 +247,71 @@ struct FileVersionKeepingTests {
         #expect(try await keptNext(&events) == file)
       }
       #expect(try await fixture.texts(file) == ["number 3", "number 2"])
+    }
+  }
+
+  @Test("Files that couldn't be kept are reported once, and kept with what they have then, though they don't change")
+  func repeatedAttempts() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      // A store that another program has damaged, as a disk without room would be: nothing can be kept.
+      try await fixture.versions.addVersion(of: file)
+      let steps = fixture.root.appending(path: "store/steps")
+      try FileManager.default.removeItem(at: steps)
+      try fixture.write("store/steps", "no directory")
+      try fixture.write("a", "2")
+      try fixture.write("b", "b")
+      var options = options
+      options.retryInterval = .milliseconds(1)
+      var events = try fixture.versions.keepVersions(below: fixture.root, options).makeAsyncIterator()
+      var (failed, kept): ([String], [String]) = ([], [])
+      while kept.count < 2, let event = try await events.next() {
+        switch event {
+        case .failed(let url, _): failed.append(url.lastPathComponent)
+        case .kept(let url, _): kept.append(url.lastPathComponent)
+        case .ready:
+          #expect(failed.sorted() == ["a", "b"])
+          try FileManager.default.removeItem(at: steps)
+          try FileManager.default.createDirectory(at: steps, withIntermediateDirectories: false)
+        }
+      }
+      #expect(failed.count == 2 && kept.sorted() == ["a", "b"])
+      #expect(try await fixture.texts(file) == ["2", "1"])
+    }
+  }
+
+  @Test(
+    "A directory that's moved away or removed is reported, and one that comes to its path is kept with its histories",
+    arguments: [true, false])
+  func directoryGone(isMoved: Bool) async throws {
+    try await withFixture { fixture in
+      let directory = fixture.root.appending(path: "d")
+      try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+      let file = try fixture.write("d/a", "1")
+      var events = try fixture.versions.keepVersions(below: directory, options).makeAsyncIterator()
+      #expect(try await keptAtFirst(&events) == ["a"])
+      let aside = fixture.root.appending(path: "aside")
+      if isMoved {
+        try FileManager.default.moveItem(at: directory, to: aside)
+      } else {
+        try FileManager.default.removeItem(at: directory)
+      }
+      guard case .failed(let url, let error)? = try await events.next() else {
+        Issue.record("nothing was reported")
+        return
+      }
+      #expect(url.path == directory.path && error.code == .noSuchFile && error.message.contains("If it was moved"))
+      if isMoved {
+        try fixture.write("aside/a", "2")
+        try FileManager.default.moveItem(at: aside, to: directory)
+        #expect(try await keptAtFirst(&events) == ["a"])
+        #expect(try await fixture.texts(file) == ["2", "1"])
+      } else {
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+        #expect(try await keptAtFirst(&events) == [])
+        try fixture.write("d/a", "3")
+        #expect(try await keptNext(&events) == file)
+      }
     }
   }
 }

@@ -96,7 +96,7 @@ struct UndoStackExplorationTests {
 
   @Test("UD-14: In every sequence of calls a stack does what a tree of groups does")
   func allSequences() {
-    let lengthMax = Budget.isLong ? 6 : 5
+    let lengthMax = Budget.isComplete ? 6 : 5
     var sequenceCount = 0
     func explore(_ calls: [Call]) {
       if calls.count == lengthMax {

@@ -98,8 +98,28 @@ enum DyingDoor {
   }
 
   /// Ends the process, as far as the disk can tell, at a call: that call and all later ones aren't made.
-  static func dying(atCall number: Int) -> ScriptedFileSystem {
-    ScriptedFileSystem { $0.number >= number && $0.call != .close ? .fail(5) : hurry($0) }
+  ///
+  /// The function sees each call that's made, before that.
+  static func dying(
+    atCall number: Int, _ look: @escaping @Sendable (ScriptedCall) -> Void = { _ in }
+  ) -> ScriptedFileSystem {
+    ScriptedFileSystem { call in
+      if call.number >= number { return call.call == .close ? .proceed : .fail(5) }
+      look(call)
+      return hurry(call)
+    }
+  }
+
+  /// Ends it right after a call.
+  static func dying(after isLast: @escaping @Sendable (ScriptedCall) -> Bool) -> ScriptedFileSystem {
+    let isOver = Guarded(false)
+    return ScriptedFileSystem { call in
+      isOver.withLock { isOver in
+        if isOver { return call.call == .close ? .proceed : .fail(5) }
+        isOver = isLast(call)
+        return hurry(call)
+      }
+    }
   }
 
   /// Fails one call for lack of room.

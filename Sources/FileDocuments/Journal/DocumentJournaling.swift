@@ -219,7 +219,7 @@ struct JournalWork<Contents: Sendable>: Sendable {
   func keep(_ bytes: Data, _ presence: DocumentPresence?) async throws(DocumentError) {
     let versions = VersionsWithinAccess(options.versions)
     do {
-      try await coordinator(presence).read(url, options: .withoutChanges) { access in
+      try await readFile(of: presence) { access in
         let url = access.url
         try await Offload.run { () throws(FileVersionError) in
           _ = try versions.add(to: url, contents: Array(bytes), isConflict: false)
@@ -231,10 +231,34 @@ struct JournalWork<Contents: Sendable>: Sendable {
   @concurrent
   private func keepPackage(_ tree: PackageTree, _ presence: DocumentPresence?) async throws(DocumentError) {
     do {
-      try await coordinator(presence).read(url, options: .withoutChanges) { access in
+      try await readFile(of: presence) { access in
+        var tree = tree
+        // Members that weren't altered are those of the package that's there.
+        if try tree.isReplaced() {
+          let present = try PackageTree(openingPackageAt: access.canonicalPath, files: files)
+          tree = try tree.rebased(onto: present)
+        }
         try await options.versions.keep(tree, at: access.url, named: access.canonicalPath.lastComponent)
       }
     } catch { throw .notKept(error) }
+  }
+
+  private static var attemptCountMax: Int { 16 }
+
+  /// Reads the document's file where it is by then: it may be moved at any time, and another file be at its place.
+  private func readFile(
+    of presence: DocumentPresence?, _ body: (borrowing FileAccess) async throws -> Void
+  ) async throws {
+    for _ in 0..<Self.attemptCountMax {
+      let asked = presence?.presenter.url ?? url
+      let isDone = try await coordinator(presence).read(asked, options: .withoutChanges) { access in
+        if presence?.presenter.isOutrun(asked, at: access.url) == true { return false }
+        try await body(access)
+        return true
+      }
+      if isDone { return }
+    }
+    throw DocumentError(.coordination, "'\(url.path)' is moved again and again. Try again later.")
   }
 
   private func coordinator(_ presence: DocumentPresence?) -> FileCoordinator {

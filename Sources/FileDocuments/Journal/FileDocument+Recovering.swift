@@ -16,7 +16,7 @@ extension FileDocument {
   ///
   /// - Note: Rule CD-60.
   public var recoveries: [DocumentRecovery<Contents>] {
-    registrar.access(self, keyPath: \.snapshot)
+    noteAccess()
     return journaling?.recoveries ?? []
   }
 

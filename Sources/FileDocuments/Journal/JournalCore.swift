@@ -173,7 +173,8 @@ struct JournalCore: Hashable, Sendable {
 
   /// The operation that is due; `nil` if the disk is as it has to be.
   private var wish: Operation? {
-    guard let target else { return hasFiles ? .remove : nil }
+    // The news that contents are saved comes before the one that nothing is unsaved, and maybe when their record is due.
+    guard let target, target.revision > saved else { return hasFiles ? .remove : nil }
     if isOutdated { return .remove }
     return kept == target ? nil : .write(target)
   }

@@ -4,11 +4,46 @@ internal import FilePackages
 internal import SystemInterface
 
 /// Descriptions of a package without its bytes.
-struct PackageStamps: Equatable {
+struct PackageStamps {
   /// Of all members.
-  let all: ContentHash
+  var all: ContentHash { hasher.finalized() }
+  private var hasher = ContentHasher()
+  /// Of the members before the one that's left out; `nil` if that isn't there.
+  private var before: ContentHasher?
+  /// The descriptions of the members after it.
+  private var after: [UInt8] = []
+
   /// Of all members but one.
-  let others: ContentHash
+  var others: ContentHash { before.map { Self.hash($0, after) } ?? all }
+
+  /// Of all members, if the one that's left out gets another status; `nil` if it isn't there.
+  func replacing(_ place: SystemPath, _ status: FileStatus) -> ContentHash? {
+    before.map { Self.hash($0, Self.description(of: place, status) + after) }
+  }
+
+  fileprivate mutating func add(_ place: SystemPath, _ status: FileStatus, isLeftOut: Bool) {
+    let description = Self.description(of: place, status)
+    if isLeftOut { before = hasher } else if before != nil { after += description }
+    hasher.update(description)
+  }
+
+  private static func description(of place: SystemPath, _ status: FileStatus) -> [UInt8] {
+    var bytes = place.bytes
+    bytes.append(0)
+    let isDirectory = status.kind == .directory
+    for number in [
+      status.device, status.inode, UInt64(bitPattern: status.size), UInt64(bitPattern: status.modificationTime),
+    ] {
+      bytes.append(littleEndian: isDirectory ? 0 : number)
+    }
+    return bytes
+  }
+
+  private static func hash(_ hasher: ContentHasher, _ bytes: [UInt8]) -> ContentHash {
+    var hasher = hasher
+    hasher.update(bytes)
+    return hasher.finalized()
+  }
 }
 
 extension PackageTree {
@@ -25,28 +60,18 @@ extension PackageTree {
   /// - Returns: Both descriptions.
   /// - Throws: Errors of reading directories.
   func stamps(leavingOut path: SystemPath?) throws(PackageError) -> PackageStamps {
-    var (all, others) = (ContentHasher(), ContentHasher())
-    if let top { try Self.stamp(top, leavingOut: path, &all, &others) }
-    let stamp = all.finalized()
-    return PackageStamps(all: stamp, others: path == nil ? stamp : others.finalized())
+    var stamps = PackageStamps()
+    if let top { try Self.stamp(top, leavingOut: path, &stamps) }
+    return stamps
   }
 
   private static func stamp(
-    _ directory: StoredMember, leavingOut path: SystemPath?, _ all: inout ContentHasher, _ others: inout ContentHasher
+    _ directory: StoredMember, leavingOut path: SystemPath?, _ stamps: inout PackageStamps
   ) throws(PackageError) {
     for (_, member, status) in try directory.members() {
       let place = member.place.path
-      var bytes = place.bytes
-      let isDirectory = status.kind == .directory
-      bytes.append(0)
-      for number in [
-        status.device, status.inode, UInt64(bitPattern: status.size), UInt64(bitPattern: status.modificationTime),
-      ] {
-        bytes.append(littleEndian: isDirectory ? 0 : number)
-      }
-      all.update(bytes)
-      if path != nil, path != place { others.update(bytes) }
-      if isDirectory { try stamp(member, leavingOut: path, &all, &others) }
+      stamps.add(place, status, isLeftOut: place == path)
+      if status.kind == .directory { try stamp(member, leavingOut: path, &stamps) }
     }
   }
 }

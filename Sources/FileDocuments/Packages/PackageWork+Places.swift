@@ -30,16 +30,15 @@ extension PackageWork {
   /// Everything is saved by now, so that nothing else is in memory alone.
   func replaceMember() async throws -> Result {
     guard let (path, bytes) = work.argument.member else { preconditionFailure("no member") }
-    return try await work.following { url in
-      try await work.coordinator.write(url) { access in
-        let tree = mine()
-        let member = try AlteredMember(path, bytes, of: tree)
-        guard let (stored, stamps) = try present(access, leavingOut: path) else { throw DocumentError.fileDeleted }
-        if stored.tag != work.memory.base?.tag { throw Self.justWritten }
-        do throws(PackageError) {
-          return done(try replaced(member, in: tree, stamps), access)
-        } catch  where error.code == .memberChanged { throw Self.justWritten }
-      }
+    return try await work.writeFile { access in
+      let tree = mine()
+      let member = try AlteredMember(path, bytes, of: tree)
+      guard let (stored, stamps) = try present(access, leavingOut: path) else { throw DocumentError.fileDeleted }
+      if stored.tag != work.memory.base?.tag { throw Self.justWritten }
+      try await work.keepFormer(access, stored.tag)
+      do throws(PackageError) {
+        return done(try replaced(member, in: tree, stamps), access)
+      } catch  where error.code == .memberChanged { throw Self.justWritten }
     }
   }
 }

@@ -8,9 +8,9 @@ internal import SystemInterface
 
 extension PackageWork {
   /// Compares first: the package of another program is kept as a version before it's overwritten.
-  func write(_ url: URL) async throws -> Result {
+  func write() async throws -> Result {
     let tree = mine()
-    return try await work.coordinator.write(url) { access in
+    return try await work.writeFile { access in
       var lastError: (any Error)?
       for _ in 0..<Self.attemptCountMax {
         let altered = try AlteredMember(of: tree)
@@ -22,7 +22,9 @@ extension PackageWork {
         }
         if let status = try work.files.statusIfPresent(of: access.canonicalPath) {
           try await work.checkSaving(access, tree, status)
+          try await work.keepFormer(access, stored.tag)
         }
+        if stored.contents?.top?.directory.hasMemberLeftovers == true { try await keepMemberLeftovers(access) }
         switch try written(tree, altered, insteadOf: stored, stamps, access) {
         case .written(let written, let tag):
           work.hold(access)
@@ -46,7 +48,8 @@ extension PackageWork {
     guard let place = kept.top?.directory.path else { return }
     // If this fails it's removed as the leftovers of killed saves are.
     try? work.files.withDescriptor(place.parent, flags: .directory) { (parent) throws(SystemError) in
-      try work.files.removeTree(place.lastComponent, at: parent, overridingMode: true)
+      try work.files.removeDisplaced(
+        DirectoryItem(name: place.lastComponent, directory: parent, place: place.parent))
     }
   }
 
@@ -64,8 +67,6 @@ extension PackageWork {
       }
     }
     guard isOwn, let altered else { return try whole() }
-    // A crash may have left files of a save of this member; a save of the whole package leaves such names behind.
-    _ = try? PackageTree.removeLeftovers(of: access.canonicalPath.appending(altered.path))
     do throws(PackageError) {
       let written = try replaced(altered, in: tree, stamps)
       return .written(written.contents ?? tree, written.tag)
@@ -79,13 +80,17 @@ extension PackageWork {
 
   /// Replaces one member on disk.
   ///
-  /// - Returns: The package, with a tag that no package has if another program has altered another member meanwhile: that's found by the
-  ///   next look, and isn't taken for the document's own.
+  /// - Returns: The package, with the tag of what was there before, except for the member: if another program has altered another one
+  ///   meanwhile, no package has that tag, so that's found by the next look, and isn't taken for the document's own.
   func replaced(
     _ altered: AlteredMember, in tree: PackageTree, _ stamps: PackageStamps
   ) throws(PackageError) -> Stored {
     var tree = tree
     try tree.replaceOnDisk(altered.path, altered.bytes, expecting: altered.status)
+    if let status = try tree.statusOnDisk(altered.path), let tag = stamps.replacing(altered.path, status) {
+      return Stored(tree, tag)
+    }
+    // A new member, whose place among the others isn't known.
     let now = try tree.stamps(leavingOut: altered.path)
     let tag = now.others == stamps.others ? now.all : ContentHash(of: Array("\(stamps.all) \(now.all)".utf8))
     return Stored(tree, tag)

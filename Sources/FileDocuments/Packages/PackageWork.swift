@@ -18,14 +18,17 @@ struct PackageWork: Sendable {
     do {
       switch operation {
       case .open: return try await open()
-      case .check: return try await work.following { url in try await check(url) }
-      case .write: return try await work.following { url in try await write(url) }
+      case .check: return try await check()
+      case .write: return try await write()
       case .merge: return try await merge()
       case .keep(let kept): return try await keep(kept)
       case .load(let isElsewhere): return try await load(isElsewhere)
       case .place: return try await place()
       case .copy where work.argument.member != nil: return try await replaceMember()
-      case .move, .delete, .copy, .listConflicts: return await work.perform(operation)
+      case .listConflicts:
+        await tidyMembers()
+        return await work.perform(operation)
+      case .move, .delete, .copy: return await work.perform(operation)
       }
     } catch { return Result(.failed(DocumentError(ofPackage: error))) }
   }
@@ -59,10 +62,11 @@ struct PackageWork: Sendable {
 
   private func opened(_ presence: DocumentPresence, _ access: borrowing FileAccess) async throws -> Result? {
     guard let stored = try present(access) else { return nil }
-    presence.presenter.url = access.url
+    if access.wasMoved { presence.presenter.url = access.url }
     var result = try await registered(presence, access, stored)
     // After the registration every version that's added is announced.
-    if work.looksAround(access.canonicalPath, presence) { result.outcome = .doneWithoutVersions }
+    let hasLeftovers = stored.contents?.top?.directory.hasMemberLeftovers == true
+    if work.looksAround(access.canonicalPath, presence), !hasLeftovers { result.outcome = .doneWithoutVersions }
     return result
   }
 
@@ -73,7 +77,7 @@ struct PackageWork: Sendable {
     result.incoming = stored
     work.noteFile(access, in: &result)
     if work.options.observesUncoordinatedChanges { presence.hold(access.canonicalPath, work.files) }
-    try await presence.register(in: work.options.domain)
+    try await presence.register(access)
     result.presence = presence
     return result
   }
@@ -93,8 +97,8 @@ struct PackageWork: Sendable {
 
   // MARK: - Reading and writing
 
-  private func check(_ url: URL) async throws -> Result {
-    try await work.coordinator.read(url, options: .withoutChanges) { access in
+  private func check() async throws -> Result {
+    try await work.readFile { access in
       guard let stored = try present(access) else { return Result(.missing) }
       var result = Result(stored.tag == work.memory.base?.tag ? .unchanged : .differs(unreadable: nil))
       if result.outcome != .unchanged { result.incoming = stored }
@@ -124,11 +128,7 @@ struct PackageWork: Sendable {
       if !isElsewhere { work.noteFile(access, in: &result) }
       return result
     }
-    if !isElsewhere {
-      return try await work.following { url in
-        try await work.coordinator.read(url, options: .withoutChanges) { access in try read(access) }
-      }
-    }
+    if !isElsewhere { return try await work.readFile { access in try read(access) } }
     let result = try await work.coordinator.read(work.argument.url) { access in try read(access) }
     if result.outcome == .missing {
       throw DocumentError(.fileNotFound, "Nothing is at '\(work.argument.url.path)', so there's nothing to go back to.")
@@ -139,30 +139,39 @@ struct PackageWork: Sendable {
   // MARK: - Versions
 
   private func keep(_ kept: KeptContents) async throws -> Result {
-    guard let url = work.presence?.presenter.url else { throw DocumentError.notOpen }
-    let (options, incoming) = (work.options, work.memory.incoming)
-    // Members that weren't altered are those of the package that's there.
-    var mine = mine()
-    if let theirs = incoming?.contents { mine = try mine.rebased(onto: theirs) }
-    let tree: PackageTree
-    switch kept {
-    case .mine: tree = mine
-    case .theirs:
-      guard let theirs = incoming?.contents else { preconditionFailure("nothing has come") }
-      tree = theirs
-    }
+    let incoming = work.memory.incoming
+    var result: Result
     do {
-      try await work.coordinator.read(url, options: .withoutChanges) { access in
-        try await options.versions.keep(
-          tree, at: access.url, named: access.canonicalPath.lastComponent, isConflict: incoming != nil)
+      result = try await work.readFile { access in
+        // Another program has saved since, and the news of that is on its way: the package that was read is gone.
+        let isOutdated = try (incoming?.contents ?? mine()).isReplaced()
+        let newer = isOutdated ? try present(access) : nil
+        if isOutdated, newer == nil { return Result(.missing) }
+        // Members that weren't altered are those of the package that's there.
+        var mine = mine()
+        if let theirs = (newer ?? incoming)?.contents { mine = try mine.rebased(onto: theirs) }
+        var result = Result(.done)
+        if incoming != nil { result.incoming = newer }
+        if kept == .theirs { result.merged = mine }
+        try await keepVersion(kept == .mine ? mine : theirs(newer), access, isConflict: incoming != nil)
+        return result
       }
+      if result.outcome == .missing { throw DocumentError.fileDeleted }
     } catch {
       throw DocumentError(
         .versionNotKept, "No version could be kept, so nothing was overwritten: \(error)", underlyingError: error)
     }
-    var result = Result(.done)
-    if kept == .theirs { result.merged = mine }
     return result
+  }
+
+  private func theirs(_ newer: Stored?) -> PackageTree {
+    guard let theirs = (newer ?? work.memory.incoming)?.contents else { preconditionFailure("nothing has come") }
+    return theirs
+  }
+
+  private func keepVersion(_ tree: PackageTree, _ access: borrowing FileAccess, isConflict: Bool) async throws {
+    try await work.options.versions.keep(
+      tree, at: access.url, named: access.canonicalPath.lastComponent, isConflict: isConflict)
   }
 
   private func merge() async throws -> Result {

@@ -1,3 +1,4 @@
+internal import ContentHashing
 internal import FileCoordination
 internal import FoundationEssentials
 internal import SystemInterface
@@ -13,14 +14,14 @@ final class DocumentPresence: Sendable {
     var registration: FilePresenterRegistration?
     /// The file as it was read or written last.
     var file: HeldFile?
-    /// The hash and the status of the file when it was read last.
-    var known: KnownFile?
     /// Another document's file is where this one's was.
     var hasLostFile = false
     /// The leftovers of killed saves were searched for.
     var isTidied = false
     /// The backup was made since the document was opened.
     var hasBackup = false
+    /// When a save has kept a version since the document was opened, and what that has.
+    var keptVersion: (time: MonotonicTime, tag: ContentHash)?
   }
 
   let presenter: DocumentPresenter
@@ -61,8 +62,9 @@ final class DocumentPresence: Sendable {
     } catch { throw DocumentError(error) }
   }
 
-  func register(in domain: CoordinationDomain) async throws(FileCoordinationError) {
-    let registration = try await domain.register(presenter)
+  /// Registers the presenter within an access to its file.
+  func register(_ access: borrowing FileAccess) async throws(FileCoordinationError) {
+    let registration = try await access.register(presenter)
     state.withLock { $0.registration = registration }
   }
 
@@ -135,14 +137,13 @@ final class DocumentPresence: Sendable {
     }
   }
 
-  /// The hash and the status of the file when it was read last; `nil` if that's not known for certain.
-  var knownFile: KnownFile? {
-    get { state.withLock { $0.known } }
-    set { state.withLock { $0.known = newValue } }
-  }
-
   /// Where the file is that was read or written last; `nil` if it's gone, or that isn't known.
-  var filePlace: SystemPath? { heldFile?.place }
+  ///
+  /// A save of another process that was killed has perhaps set it aside: it's not the document's file any more then, and may be removed.
+  var filePlace: SystemPath? {
+    guard let place = heldFile?.place, !place.lastComponent.isTemporaryName else { return nil }
+    return place
+  }
 
   /// Enters the document at a place to which it's about to be moved.
   ///
@@ -174,6 +175,11 @@ final class DocumentPresence: Sendable {
       defer { state.isTidied = true }
       return !state.isTidied
     }
+  }
+
+  var keptVersion: (time: MonotonicTime, tag: ContentHash)? {
+    get { state.withLock { $0.keptVersion } }
+    set { state.withLock { $0.keptVersion = newValue } }
   }
 
   var hasBackup: Bool { state.withLock { $0.hasBackup } }

@@ -30,7 +30,14 @@ final class DocumentPresenter: FilePresenter {
     var waiting: [FileAnswer<Void>] = []
   }
 
-  private let location: Guarded<(url: URL, moveCount: Int)>
+  private struct Location: Sendable {
+    var url: URL
+    var moveCount = 0
+    /// Made when it's first asked for: taking a URL apart takes long.
+    var label: String?
+  }
+
+  private let location: Guarded<Location>
   private let messages = Guarded(Messages())
   /// A message came before the presenter was the document's: it's registered inside the access that reads, and others go on as soon as
   /// that ends.
@@ -40,7 +47,7 @@ final class DocumentPresenter: FilePresenter {
   private let isPackage: Bool
 
   init(_ url: URL, of document: any DocumentMessageReceiver, observesUncoordinatedChanges: Bool) {
-    location = Guarded((url, 0))
+    location = Guarded(Location(url: url))
     self.document = WeakActor(document)
     self.observesUncoordinatedChanges = observesUncoordinatedChanges
     isPackage = document.isPackage
@@ -53,11 +60,20 @@ final class DocumentPresenter: FilePresenter {
 
   var url: URL {
     get { location.withLock { $0.url } }
-    set { location.withLock { $0 = (newValue, $0.moveCount + 1) } }
+    set { location.withLock { $0 = Location(url: newValue, moveCount: $0.moveCount + 1) } }
   }
 
   /// How often the URL was set: a comparison of URLs takes long.
   var moveCount: Int { location.withLock { $0.moveCount } }
+
+  /// Whether the news of a move came between the choice of a place and the request of an access: then the access is of whatever is at the
+  /// former place by now.
+  ///
+  /// A request that's there before the document has the news is led to the new place (C-317), so an access is at one of the two.
+  func isOutrun(_ asked: URL, at url: URL) -> Bool {
+    let present = self.url
+    return present != asked && present.standardizedFileURL != url.standardizedFileURL
+  }
 
   /// How many messages have come that say something about the place or the contents of the file.
   var messageCount: Int { messages.withLock { $0.count } }
@@ -77,7 +93,8 @@ final class DocumentPresenter: FilePresenter {
     return messageCount != count
   }
 
-  private func noteMessage() {
+  /// A message has come that says something about the place or the contents.
+  func noteMessage() {
     let waiting = messages.withLock { messages in
       messages.count += 1
       defer { messages.waiting = [] }
@@ -87,7 +104,14 @@ final class DocumentPresenter: FilePresenter {
   }
 
   var presentedItemURL: URL? { url }
-  var presenterLabel: String { "document '\(url.lastPathComponent)'" }
+
+  var presenterLabel: String {
+    location.withLock { location in
+      let label = location.label ?? "document '\(location.url.lastPathComponent)'"
+      location.label = label
+      return label
+    }
+  }
 
   var presentedItemCallbacks: FilePresenterCallbacks {
     let callbacks: FilePresenterCallbacks = [

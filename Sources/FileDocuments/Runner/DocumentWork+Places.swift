@@ -9,9 +9,12 @@ extension DocumentWork {
   func move() async throws -> Result {
     guard let presence else { throw DocumentError.notOpen }
     if presence.hasLostFile { throw DocumentError.fileDeleted }
+    try checkThatPlaceIsFree(argument, presence.presenter.url)
     let takeBack = try presence.reserve(argument.url)
     do {
-      try await coordinator.move(presence.presenter.url, to: argument.url, replacing: argument.isReplacing)
+      try await withFile { asked, check in
+        try await coordinator.move(asked, to: argument.url, replacing: argument.isReplacing, checking: check)
+      }
     } catch {
       takeBack()
       throw error
@@ -21,17 +24,25 @@ extension DocumentWork {
     return Result(.done)
   }
 
+  /// Refuses a place that's taken before the document of the file there is asked to let it go, and may have to save for that.
+  private func checkThatPlaceIsFree(_ argument: CallArgument<Contents>, _ former: URL) throws {
+    if argument.isReplacing { return }
+    let (old, new) = (try coordinator.canonicalPath(of: former), try coordinator.canonicalPath(of: argument.url))
+    guard let present = try? files.statusIfPresent(of: new) else { return }
+    // Another spelling of its name may lead to the file itself.
+    if old != new, try files.statusIfPresent(of: old)?.identity == present.identity { return }
+    throw DocumentError(.fileExists, "There's a file at '\(argument.url.path)'. Choose another place.")
+  }
+
   func delete() async throws -> Result {
-    guard let presence else { throw DocumentError.notOpen }
-    if presence.hasLostFile { throw DocumentError.fileDeleted }
-    try await coordinator.delete(presence.presenter.url)
+    try await withFile { asked, check in try await coordinator.delete(asked, checking: check) }
     return Result(.done)
   }
 
   func copy() async throws -> Result {
-    guard let presence else { throw DocumentError.notOpen }
-    if presence.hasLostFile { throw DocumentError.fileDeleted }
-    try await coordinator.copy(presence.presenter.url, to: argument.url, replacing: argument.isReplacing)
+    try await withFile { asked, check in
+      try await coordinator.copy(asked, to: argument.url, replacing: argument.isReplacing, checking: check)
+    }
     return Result(.done)
   }
 
@@ -49,7 +60,7 @@ extension DocumentWork {
         result.incoming = Memory.Stored(contents, ContentHash(of: bytes))
         noteFile(access, in: &result)
         if options.observesUncoordinatedChanges { presence.hold(access.canonicalPath, files) }
-        try await presence.register(in: options.domain)
+        try await presence.register(access)
         result.presence = presence
         return result
       }
@@ -144,12 +155,11 @@ extension DocumentWork {
   /// Any other failure is an error: a file that can't be read isn't gone.
   func present(_ access: borrowing FileAccess) async throws -> PresentFile? {
     do {
-      let time = CoarseClock.fileTime
       let (contents, status) = try await access.contentsAndStatus(countMax: Int64(clamping: options.byteCountMax)) {
         [progress] in
         DocumentProgress.note(.reading, $0, of: $1, to: progress)
       }
-      return PresentFile(contents: contents, status: status, time: time)
+      return PresentFile(contents: contents, status: status)
     } catch {
       if error.isAbsence { return nil }
       throw error
@@ -193,4 +203,11 @@ extension DocumentError {
     default: self.init(.coordination, "\(error)", underlyingError: error)
     }
   }
+}
+
+/// The contents of a file, as they were read.
+struct PresentFile: Sendable {
+  let contents: Data
+  /// Before they were read; `nil` for what was just written.
+  var status: FileStatus?
 }

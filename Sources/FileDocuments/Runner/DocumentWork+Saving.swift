@@ -1,4 +1,6 @@
+internal import ContentHashing
 internal import FileCoordination
+internal import FileVersions
 internal import FoundationEssentials
 internal import SystemInterface
 
@@ -32,10 +34,11 @@ extension DocumentWork {
     }
   }
 
+  /// Replaces the file, if it has the status and the hash that it had when it was read.
   func replace(
-    _ access: borrowing FileAccess, with bytes: Data, _ status: FileStatus
+    _ access: borrowing FileAccess, with bytes: Data, _ status: FileStatus, _ hash: ContentHash
   ) async throws -> Replacement {
-    try await keepBackup(of: access)
+    try await keepFormer(access, hash)
     // Held before it takes its place: a program that doesn't coordinate may move it at once.
     let meet: @Sendable (SystemPath) -> Void = { [presence, options, files] path in
       if options.observesUncoordinatedChanges { presence?.hold(path, files) }
@@ -43,7 +46,11 @@ extension DocumentWork {
     let former = presence?.heldFile
     do {
       let size = Int64(bytes.count)
-      try await access.replaceContents(with: bytes, expecting: status, meeting: meet) { [progress] in
+      let compare: @Sendable (FileDescriptor) throws(SystemError) -> Bool = { [files] (former) throws(SystemError) in
+        try files.contentHash(of: former) == hash
+      }
+      try await access.replaceContents(with: bytes, expecting: status, comparing: compare, meeting: meet) {
+        [progress] in
         DocumentProgress.note(.writing, $0, of: size, to: progress)
       }
       return .replaced
@@ -61,6 +68,33 @@ extension DocumentWork {
     }
   }
 
+  /// Keeps what is about to be overwritten, as far as the program requests that.
+  ///
+  /// The tag names those contents.
+  func keepFormer(_ access: borrowing FileAccess, _ tag: ContentHash) async throws {
+    try await keepBackup(of: access)
+    try await keepVersion(of: access, tag)
+  }
+
+  /// A save that's repeated after a failure keeps nothing twice.
+  private func keepVersion(of access: borrowing FileAccess, _ tag: ContentHash) async throws {
+    let now = options.clock.now
+    guard let presence, presence.keptVersion?.tag != tag,
+      options.versionPolicy.isDue(after: presence.keptVersion?.time, at: now)
+    else { return }
+    let (url, versions) = (access.url, VersionsWithinAccess(options.versions))
+    do {
+      try await Offload.run { () throws(FileVersionError) in
+        _ = try versions.add(to: url, contentsOf: url, byMoving: false)
+      }
+    } catch {
+      throw DocumentError(
+        .versionNotKept, "No version of '\(url.path)' could be kept, so nothing was overwritten: \(error)",
+        underlyingError: error)
+    }
+    presence.keptVersion = (now, tag)
+  }
+
   /// Keeps the contents that the file had when it was opened, before the first save overwrites them.
   private func keepBackup(of access: borrowing FileAccess) async throws {
     guard let nameBackup = options.backupName, let presence, !presence.hasBackup else { return }
@@ -73,8 +107,9 @@ extension DocumentWork {
     do {
       try await coordinator.write(url, options: .forReplacing) { backup in
         let (files, target) = (files, backup.canonicalPath)
-        if let kind = try files.statusIfPresent(of: target)?.kind, kind != .regular {
-          throw DocumentError(.backupNotKept, "There's something else than a file.")
+        let kinds = (try files.statusIfPresent(of: source)?.kind, try files.statusIfPresent(of: target)?.kind)
+        if let kind = kinds.1, kind != kinds.0 {
+          throw DocumentError(.backupNotKept, "There's something else, which isn't replaced.")
         }
         try await Offload.run { () throws(SystemError) in
           try files.copyItem(from: source, to: target, replacing: true)
@@ -88,18 +123,43 @@ extension DocumentWork {
     presence.noteBackup()
   }
 
+  /// In how many names of the directory leftovers of killed saves are looked for before an open returns.
+  private static var quickNameCountMax: Int { 1_024 }
+
+  /// Looks for what killed saves have left, and for versions, as far as that takes no time worth mentioning.
+  ///
+  /// - Returns: Whether nothing of that is left to be done.
+  func looksAround(_ path: SystemPath, _ presence: DocumentPresence) -> Bool {
+    guard (try? files.hasLeftovers(ofSavesOf: path, among: Self.quickNameCountMax)) == false else { return false }
+    _ = presence.takesTidying()
+    return !VersionsWithinAccess(options.versions).mayHaveVersions(at: path)
+  }
+
   /// Removes what saves have left beside the file that were killed: nobody else saves it while this reads.
   ///
-  /// Failing to do so harms nobody.
+  /// It becomes a version before, for it may be what another program has written in the last instant. Failing to do so harms nobody.
   func tidy(_ url: URL) async {
     try? await coordinator.read(url, options: .withoutChanges) { access in
-      let (files, path) = (files, access.canonicalPath)
-      try await Offload.run { () throws(SystemError) in _ = try files.removeLeftovers(ofSavesOf: path) }
+      let (files, path, url) = (files, access.canonicalPath, access.url)
+      let versions = VersionsWithinAccess(options.versions)
+      try await Offload.run { () throws(SystemError) in
+        _ = try files.removeLeftovers(ofSavesOf: path) { versions.keepLeftover($0, of: url) }
+      }
     }
   }
 }
 
 extension FileSystem {
+  /// The hash of all bytes of a file that was just opened.
+  fileprivate func contentHash(of file: FileDescriptor) throws(SystemError) -> ContentHash {
+    var (hasher, piece) = (ContentHasher(), [UInt8](repeating: 0, count: 1 << 16))
+    while true {
+      let count = try read(file, into: &piece)
+      if count == 0 { return hasher.finalized() }
+      hasher.update(piece[..<count])
+    }
+  }
+
   /// Whether permissions let this process write, and the file system as well.
   func isWritable(_ path: SystemPath) -> Bool {
     do throws(SystemError) {

@@ -7,7 +7,9 @@ internal import SystemInterface
 /// One operation of a document, with everything that it needs: it runs away from the document's actor.
 ///
 /// The document goes on meanwhile; the contents are those that it had when the operation began.
-struct DocumentWork<Contents: Sendable>: Sendable {
+///
+/// A class, since each function that suspends, and each closure, would copy all of it.
+final class DocumentWork<Contents: Sendable>: Sendable {
   typealias Memory = DocumentMemory<Contents, ContentHash>
 
   /// How an operation ended, and what it has read, written or registered.
@@ -42,14 +44,32 @@ struct DocumentWork<Contents: Sendable>: Sendable {
   /// Makes a presenter of the document, and enters it in the registry.
   let enter: @Sendable (URL) throws(DocumentError) -> DocumentPresence
 
+  init(
+    format: any DocumentFormat<Contents>, options: DocumentOptions<Contents>, memory: Memory, incomingBytes: Data?,
+    presence: DocumentPresence?, isDeletionAnnounced: Bool, argument: CallArgument<Contents>, isAutomatic: Bool,
+    progress: @escaping @Sendable (DocumentProgress?) -> Void,
+    enter: @escaping @Sendable (URL) throws(DocumentError) -> DocumentPresence
+  ) {
+    self.format = format
+    self.options = options
+    self.memory = memory
+    self.incomingBytes = incomingBytes
+    self.presence = presence
+    self.isDeletionAnnounced = isDeletionAnnounced
+    self.argument = argument
+    self.isAutomatic = isAutomatic
+    self.progress = progress
+    self.enter = enter
+  }
+
   @concurrent
   func perform(_ operation: DocumentOperation) async -> Result {
     defer { progress(nil) }
     do {
       switch operation {
       case .open: return try await open()
-      case .check: return try await following { url in try await check(url) }
-      case .write: return try await following { url in try await write(url) }
+      case .check: return try await check()
+      case .write: return try await write()
       case .merge: return try await merge()
       case .keep(let kept): return try await keep(kept)
       case .load(let isElsewhere): return try await load(isElsewhere)
@@ -100,14 +120,13 @@ struct DocumentWork<Contents: Sendable>: Sendable {
   private func opened(
     _ presence: DocumentPresence, _ access: borrowing FileAccess, _ file: PresentFile
   ) async throws -> Result {
-    presence.presenter.url = access.url
+    if access.wasMoved { presence.presenter.url = access.url }
     var result = Result(.done)
     let hash = ContentHash(of: file.contents)
     result.incoming = Memory.Stored(try await contents(of: file.contents), hash)
-    presence.knownFile = file.known(hash)
     noteFile(access, file.status, in: &result)
     if options.observesUncoordinatedChanges { presence.hold(access.canonicalPath, files) }
-    try await presence.register(in: options.domain)
+    try await presence.register(access)
     result.presence = presence
     // After the registration every version that's added is announced.
     if looksAround(access.canonicalPath, presence) { result.outcome = .doneWithoutVersions }
@@ -116,48 +135,12 @@ struct DocumentWork<Contents: Sendable>: Sendable {
 
   // MARK: - Reading and writing
 
-  /// How long to wait for the report of what a program has done that doesn't coordinate.
-  ///
-  /// That usually takes a tenth of a second. Programs also replace files by removing them first.
-  private static var reportMax: Duration { .seconds(1) }
-  private static var attemptCountMax: Int { 16 }
-
-  /// Runs `body` with the file's place, again if the file was moved before it began.
-  ///
-  /// A file that a program takes away which doesn't coordinate was perhaps moved a moment ago, or will be there again in a moment, and
-  /// nobody has reported that yet. No access is requested before that's reported: a move that's noticed during an access for writing
-  /// counts as a part of it. So a move during a write of this document is never reported, and looked for afterwards.
-  func following(_ body: (URL) async throws -> Result) async throws -> Result {
-    guard let presence else { throw DocumentError.notOpen }
-    let presenter = presence.presenter
-    let clock = options.domain.configuration.clock
-    for _ in 0..<Self.attemptCountMax {
-      // The file there is another document's.
-      if presence.hasLostFile { return Result(.missing) }
-      let url = presenter.url
-      let count = presenter.messageCount
-      let wasMissing = isMissing(url)
-      if wasMissing {
-        if await presenter.waitForMessage(after: count, atMost: Self.reportMax, clock) { continue }
-        if isMissing(url), try await follow(presence) { continue }
-      }
-      let result = try await body(url)
-      if result.outcome != .missing || presence.hasLostFile { return result }
-      // Taken away just now: look for it as above, and it may be there again already.
-      if presenter.url == url, wasMissing || !expectsReports { return result }
-    }
-    throw DocumentError(.coordination, "'\(presenter.url.path)' is moved again and again. Try again later.")
-  }
-
-  private func check(_ url: URL) async throws -> Result {
-    try await coordinator.read(url, options: .withoutChanges) { access in
+  private func check() async throws -> Result {
+    try await readFile { access in
       var result = Result(.unchanged)
-      if knownBase(access) == nil {
-        guard let file = try await present(access) else { return Result(.missing) }
-        let hash = ContentHash(of: file.contents)
-        presence?.knownFile = file.known(hash)
-        if hash != memory.base?.tag { result = try await differing(file, hash) }
-      }
+      guard let file = try await present(access) else { return Result(.missing) }
+      let hash = ContentHash(of: file.contents)
+      if hash != memory.base?.tag { result = try await differing(file, hash) }
       hold(access)
       noteFile(access, in: &result)
       return result
@@ -185,26 +168,19 @@ struct DocumentWork<Contents: Sendable>: Sendable {
   }
 
   /// Compares first: the text of another program is kept as a version before it's overwritten.
-  private func write(_ url: URL) async throws -> Result {
+  private func write() async throws -> Result {
     let (contents, bytes) = try await mine()
     let hash = ContentHash(of: bytes)
-    return try await coordinator.write(url) { access in
+    return try await writeFile { access in
       for _ in 0..<Self.attemptCountMax {
-        let (presentHash, status): (ContentHash, FileStatus)
-        if let known = knownBase(access) {
-          (presentHash, status) = (known.hash, known.status)
-        } else {
-          guard let file = try await present(access), let found = file.status else { return Result(.missing) }
-          (presentHash, status) = (ContentHash(of: file.contents), found)
-          if presentHash != memory.base?.tag, presentHash != hash {
-            return try await differing(file, presentHash)
-          }
-        }
+        guard let file = try await present(access), let status = file.status else { return Result(.missing) }
+        let presentHash = ContentHash(of: file.contents)
+        if presentHash != memory.base?.tag, presentHash != hash { return try await differing(file, presentHash) }
         if presentHash == hash {
           hold(access)
         } else {
           try await checkSaving(access, contents, status)
-          switch try await replace(access, with: bytes, status) {
+          switch try await replace(access, with: bytes, status, presentHash) {
           case .replaced: break
           case .changedMeanwhile: continue
           case .missing: return Result(.missing)
@@ -228,11 +204,7 @@ struct DocumentWork<Contents: Sendable>: Sendable {
       if !isElsewhere { noteFile(access, in: &result) }
       return result
     }
-    if !isElsewhere {
-      return try await following { url in
-        try await coordinator.read(url, options: .withoutChanges) { access in try await read(access) }
-      }
-    }
+    if !isElsewhere { return try await readFile { access in try await read(access) } }
     let result = try await coordinator.read(argument.url) { access in try await read(access) }
     if result.outcome == .missing {
       throw DocumentError(.fileNotFound, "Nothing is at '\(argument.url.path)', so there's nothing to go back to.")
@@ -245,30 +217,35 @@ struct DocumentWork<Contents: Sendable>: Sendable {
   private func keep(_ kept: KeptContents) async throws -> Result {
     let bytes = try await kept == .mine ? mine().bytes : theirs()
     let isConflict = memory.incoming != nil
-    guard let url = presence?.presenter.url else { throw DocumentError.notOpen }
     let versions = VersionsWithinAccess(options.versions)
     do {
-      try await coordinator.read(url, options: .withoutChanges) { access in
+      let result = try await readFile { access in
         let url = access.url
         try await Offload.run { () throws(FileVersionError) in
           _ = try versions.add(to: url, contents: Array(bytes), isConflict: isConflict)
         }
+        return Result(.done)
       }
+      if result.outcome == .missing { throw DocumentError.fileDeleted }
+      return result
     } catch let error as FileCoordinationError where error.code == .cancelled {
       throw error
     } catch {
       throw DocumentError(
         .versionNotKept, "No version could be kept, so nothing was overwritten: \(error)", underlyingError: error)
     }
-    return Result(.done)
   }
 
   private func listConflicts() async throws -> Result {
     guard let presence else { throw DocumentError.notOpen }
-    let url = presence.presenter.url
-    if presence.takesTidying() { await tidy(url) }
-    let conflicts = try await options.versions.unresolvedConflicts(of: url) ?? []
-    return Result(.conflicts(!conflicts.isEmpty))
+    if presence.takesTidying() { await tidy(presence.presenter.url) }
+    for _ in 0..<Self.attemptCountMax {
+      let moveCount = presence.presenter.moveCount
+      let conflicts = try await options.versions.unresolvedConflicts(of: presence.presenter.url) ?? []
+      // Otherwise these may be those of another file at the former place.
+      if moveCount == presence.presenter.moveCount { return Result(.conflicts(!conflicts.isEmpty)) }
+    }
+    throw movedTooOften(presence)
   }
 
   private func theirs() throws(DocumentError) -> Data {

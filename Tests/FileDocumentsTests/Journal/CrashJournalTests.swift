@@ -47,7 +47,7 @@ extension Int64 {
   static var now: Int64 { Int64(Date.now.timeIntervalSince1970 * 1e9) }
 }
 
-@Suite("The crash journal of a document", .timeLimit(.minutes(2)))
+@Suite("The crash journal of a document", .timeLimit(.minutes(8)))
 struct CrashJournalTests {
   @Test("CD-61: Unsaved contents are in the journal after its delay; a save removes it, and without edits there's none")
   func writing() async throws {

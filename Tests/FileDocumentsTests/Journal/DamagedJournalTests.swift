@@ -6,7 +6,7 @@ import Testing
 
 @testable import FileDocuments
 
-@Suite("Crash journals that are damaged, too many or too large", .timeLimit(.minutes(2)))
+@Suite("Crash journals that are damaged, too many or too large", .timeLimit(.minutes(8)))
 struct DamagedJournalTests {
   enum Damage: String, CaseIterable, Sendable {
     case bitOfTheContents, bitOfThePath, bitOfTheMark, lastByte, mostBytes, zeros, moreBytes

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FileDocuments
 
-@Suite("Crash journals of processes that are killed", .timeLimit(.minutes(4)))
+@Suite("Crash journals of processes that are killed", .timeLimit(.minutes(8)))
 struct JournalCrashTests {
   /// Enough for a process that writes and removes its journal to end by itself.
   private static let callCountMax = 200

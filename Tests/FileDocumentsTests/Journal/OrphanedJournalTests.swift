@@ -7,7 +7,7 @@ import Testing
 @testable import FileDocuments
 
 /// Cases in which the journal of a killed process wasn't found, or was offered although it's needless.
-@Suite("Crash journals that are hard to find", .timeLimit(.minutes(2)))
+@Suite("Crash journals that are hard to find", .timeLimit(.minutes(8)))
 struct OrphanedJournalTests {
   @Test("CD-61: A record that a save has made needless goes at once, also if something was edited during the save")
   func savedOver() async throws {

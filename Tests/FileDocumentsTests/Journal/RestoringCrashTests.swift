@@ -7,7 +7,7 @@ import Testing
 
 @testable import FileDocuments
 
-@Suite("Processes that are killed while they restore, or keep the journal of a package", .timeLimit(.minutes(4)))
+@Suite("Processes that are killed while they restore, or keep the journal of a package", .timeLimit(.minutes(8)))
 struct RestoringCrashTests {
   /// Enough for each of these processes to end by itself.
   private static let callCountMax = 400

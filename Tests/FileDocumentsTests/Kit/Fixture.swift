@@ -91,6 +91,18 @@ extension FileDocument {
   }
 }
 
+extension FileDocument where Contents: Equatable {
+  /// Waits until it has these contents, and they can be edited.
+  ///
+  /// A program that doesn't coordinate may be seen between two of its calls: an empty file is taken over, too.
+  func waitForContents(_ expected: Contents) async throws {
+    for await snapshot in states where snapshot.state.editingObstacles.isEmpty {
+      if contents == expected { return }
+    }
+    throw CancellationError()
+  }
+}
+
 /// Texts, whose reading and writing a test can stop, count and let fail.
 struct GatedFormat: DocumentFormat {
   struct Refusal: Error {}

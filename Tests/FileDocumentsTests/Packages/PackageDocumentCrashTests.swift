@@ -7,7 +7,7 @@ import Testing
 
 @testable import FileDocuments
 
-@Suite("Documents that are packages, of processes that are killed and in little memory", .timeLimit(.minutes(4)))
+@Suite("Documents that are packages, of processes that are killed and in little memory", .timeLimit(.minutes(8)))
 struct PackageDocumentCrashTests {
   private static let callCountMax = 300
   private static let saved: Int32 = 17

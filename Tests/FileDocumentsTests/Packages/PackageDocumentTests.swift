@@ -69,7 +69,7 @@ extension FileDocument where Contents == PackageTree {
   }
 }
 
-@Suite("Documents that are packages", .timeLimit(.minutes(2)))
+@Suite("Documents that are packages", .timeLimit(.minutes(8)))
 struct PackageDocumentTests {
   @Test("CD-68: A package is opened, edited and saved in one step; unchanged members are the same files")
   func saving() async throws {

@@ -25,7 +25,7 @@ extension Fixture {
   }
 }
 
-@Suite("The crash journal of a package", .timeLimit(.minutes(2)))
+@Suite("The crash journal of a package", .timeLimit(.minutes(8)))
 struct PackageJournalTests {
   @Test(
     "CD-74: Changes that a killed process had made to a package are offered, and restored to the package; its journal goes"

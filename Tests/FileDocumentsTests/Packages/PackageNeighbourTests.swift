@@ -61,7 +61,7 @@ private final class Neighbour: Sendable {
   }
 }
 
-@Suite("Packages that another program alters during a save, without coordination", .timeLimit(.minutes(4)))
+@Suite("Packages that another program alters during a save, without coordination", .timeLimit(.minutes(8)))
 struct PackageNeighbourTests {
   enum Deed: String, CaseIterable, Sendable {
     case writesInPlace, replaces, adds, removes, writesAlteredInPlace, replacesAltered

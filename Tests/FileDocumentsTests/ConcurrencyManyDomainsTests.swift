@@ -9,8 +9,8 @@ import Testing
 @testable import FileVersions
 
 /// Each domain object takes part for itself, over the socket, like a process.
-@Suite("Documents of several parties that meet at a socket", .timeLimit(.minutes(3)))
-struct ManyDomainsTests {
+@Suite("Documents of several parties that meet at a socket: Concurrency", .timeLimit(.minutes(8)))
+struct ConcurrencyManyDomainsTests {
   private struct Party: Sendable {
     let domain: CoordinationDomain
     let options: DocumentOptions<String>

@@ -1,0 +1,73 @@
+internal import ContentHashing
+internal import FileCoordination
+internal import FileWatching
+internal import FoundationEssentials
+internal import SystemInterface
+internal import VersionStore
+
+// A leftover of a killed save becomes a version before it's removed: another program may have written it in the last instant.
+
+extension VersionKeeper {
+  /// Keeps what a killed save has left, unless the item at the path has the same contents, or one of its versions.
+  ///
+  /// Links and special files have no contents that could be kept.
+  ///
+  /// - Returns: The version that was added; `nil` if the contents are elsewhere already.
+  func keepLeftover(_ leftover: SystemPath, at path: SystemPath) throws -> FileVersion.ID? {
+    guard try status(of: path) != nil else { throw VersionStoreError.nothingThere(path) }
+    guard let status = try HostFileSystem().statusIfPresent(of: leftover),
+      status.kind == .regular || status.kind == .directory
+    else { return nil }
+    return try withStore(at: [path]) { store in
+      guard let item = try store.item(at: path, creating: true) else { throw VersionStoreError.nothingThere(path) }
+      try store.completeMoves(of: item, isAlive: Self.isAlive)
+      return try store.addUnlessKept(leftover, to: item, at: path, attributes).map { FileVersion.ID(item, $0.id) }
+    }
+  }
+
+  /// Whether a package has a member with some contents in one of its versions.
+  func hasMember(_ member: SystemPath, _ hash: ContentHash, inVersionOf path: SystemPath) throws -> Bool {
+    try withStoreIfPresent(at: path, otherwise: false) { store in
+      guard let item = try store.item(at: path, creating: false) else { return false }
+      return try store.versions(of: item).reversed().contains { version in
+        try version.isPackage
+          && store.members(of: version).contains { $0.path == member && $0.contents?.hash == hash }
+      }
+    }
+  }
+
+  // MARK: - Restorations and resolutions that were killed
+
+  /// Makes versions of what restorations have left that were killed, at all paths of a store that this process begins to use.
+  ///
+  /// A leftover that can't be taken now, because another process is at work at its path for example, is taken with the next use of that path.
+  func takeLeftovers(in store: VersionStore) { takeLeftovers(in: store, below: .root) }
+
+  /// The same at a path and below it, before files are listed that are gone: their leftovers may be in no other place.
+  func takeLeftovers(below path: SystemPath) {
+    guard let root = try? storage.directory(for: path, making: false), VersionStore.exists(at: root),
+      let store = try? store(for: path)
+    else { return }
+    takeLeftovers(in: store, below: path)
+  }
+
+  private func takeLeftovers(in store: VersionStore, below directory: SystemPath) {
+    for path in (try? store.cutOffSaves(isAlive: Self.isAlive)) ?? []
+    where path == directory || path.isInside(directory) {
+      try? withStore(at: [path]) { _ in }
+    }
+  }
+
+  /// The same at one path, whose place in the store the caller has claimed.
+  ///
+  /// - Returns: The versions. None if they can't be kept, on a full disk for example; the next call tries again.
+  func takeLeftovers(at path: SystemPath, in store: VersionStore) -> [FileVersion.ID] {
+    let added = try? store.takeLeftovers(at: path, attributes, isAlive: Self.isAlive)
+    return (added ?? []).map { FileVersion.ID($0.item, $0.id) }
+  }
+
+  /// No version is lost if nobody can be notified of it.
+  func announce(_ id: FileVersion.ID, takenAt path: SystemPath) {
+    try? coordinator.announceVersion(.gained, named: id.description, at: Self.url(of: path))
+  }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import SystemInterface
+import Testing
+
+@testable import VersionStore
+
+/// The process ends at each call of an operation that overwrites a file, and another program, which doesn't wait, has written the file right
+/// before it was replaced.
+@Suite("The leftovers of killed saves become versions, and are removed", .timeLimit(.minutes(4)))
+struct LeftoversTests {
+  private static let item = ItemID.drawn()
+
+  enum Operation: CaseIterable, Sendable {
+    case restore, restoreWhereNothingIs, replaceContents, restorePackage, restoreFileOverPackage, keep
+
+    var isOverPackage: Bool { self == .restorePackage || self == .restoreFileOverPackage }
+    /// The text that the other program overwrites.
+    var place: String { isOverPackage ? "a/member" : "a" }
+
+    func prepare(_ sandbox: StoreSandbox) throws -> StoredVersion {
+      let source = self == .restoreFileOverPackage ? "b" : place
+      try sandbox.write(source, "old")
+      let version = try sandbox.store().add(
+        contentsOf: sandbox.path(self == .restorePackage ? "a" : source), to: item, StoreSandbox.attributes)
+      if self == .restoreFileOverPackage {
+        try FileManager.default.removeItem(atPath: sandbox.path("b").description)
+      }
+      if self == .restoreWhereNothingIs {
+        try FileManager.default.removeItem(atPath: sandbox.path("a").description)
+      } else {
+        try sandbox.write(place, "mine")
+        _ = try sandbox.store().item(at: sandbox.path("a"), creating: true)
+      }
+      return version
+    }
+
+    /// Whether a call is about to take the file's place.
+    func replaces(_ sandbox: StoreSandbox, by call: ScriptedCall) -> Bool {
+      if self == .restoreWhereNothingIs || call.call != .rename { return false }
+      // Copies in the store get their names so as well, before the restoration begins.
+      let isSaving = self == .keep || (try? sandbox.rest().contains { $0.hasPrefix("saving-") }) == true
+      return isSaving && call.paths.last?.lastComponent == SystemPath("a")
+    }
+
+    func run(_ version: StoredVersion, _ sandbox: StoreSandbox, _ door: any FileSystem) throws {
+      let (store, path) = (try sandbox.store(door, at: 5_000), sandbox.path("a"))
+      if self == .restoreWhereNothingIs { return try store.restore(version, to: path, over: .nothing) }
+      guard let item = try store.item(at: path, creating: true) else { return }
+      if self == .keep {
+        _ = try store.keep(path, of: item, StoreSandbox.attributes) { target, settle in
+          try door.replaceContents(of: path, with: Array("result".utf8), over: target, settling: settle)
+        }
+        return
+      }
+      let state = try store.keepState(of: path, for: item, StoreSandbox.attributes).state
+      let target = RestoringTarget.kept(state) { (other) throws(VersionStoreError) in
+        _ = try store.add(contentsOf: other, to: item, named: path.lastComponent, StoreSandbox.attributes)
+      }
+      if self == .replaceContents {
+        try store.replaceContents(of: path, with: Array("result".utf8), over: target)
+      } else {
+        try store.restore(version, to: path, over: target)
+      }
+    }
+  }
+
+  @Test(
+    "CV-37: A text that another program has written before a restoration is killed is in the item or a version after the next call, and nothing is left",
+    arguments: Operation.allCases)
+  func kills(operation: Operation) async throws {
+    let count = try await withStore { sandbox in
+      let version = try operation.prepare(sandbox)
+      return try DyingDoor.callCount { try operation.run(version, sandbox, $0) }
+    }
+    var (leftCount, keptCount) = (0, 0)
+    for number in explored(count) + [count + 1] {
+      try await withStore { sandbox in
+        let version = try operation.prepare(sandbox)
+        let hasWritten = Guarded(false)
+        let door = DyingDoor.dying(atCall: number) { call in
+          guard operation.replaces(sandbox, by: call) else { return }
+          hasWritten.withLock { hasWritten in
+            if !hasWritten { hasWritten = (try? sandbox.write(operation.place, "theirs")) != nil }
+          }
+        }
+        try? operation.run(version, sandbox, door)
+        let before = try sandbox.rest()
+        leftCount += before.isEmpty ? 0 : 1
+        let added = try nextProcess(sandbox)
+        keptCount += added.isEmpty ? 0 : 1
+        let comment: Comment = "\(operation), call \(number), left \(before)"
+        #expect(try sandbox.rest() == [], comment)
+        let texts = try texts(sandbox)
+        if hasWritten.withLock({ $0 }) { #expect(texts.contains("theirs"), comment) }
+        // A version that's another name of the file has the text that the file has when it's replaced.
+        let isOverwritten = operation == .keep && hasWritten.withLock { $0 }
+        if operation != .restoreWhereNothingIs, !isOverwritten { #expect(texts.contains("mine"), comment) }
+        // The next one finds nothing more.
+        #expect(try nextProcess(sandbox) == [], comment)
+        #expect(try self.texts(sandbox) == texts, comment)
+      }
+    }
+    #expect(leftCount > 0)
+    if operation != .restoreWhereNothingIs { #expect(keptCount > 0) }
+  }
+
+  @Test("CV-37: The file of a save that's under way isn't taken")
+  func underWay() async throws {
+    try await withStore { sandbox in
+      let version = try Operation.restore.prepare(sandbox)
+      let (store, path) = (try sandbox.store(), sandbox.path("a"))
+      let seen = Guarded(0)
+      let target = RestoringTarget.kept(.nothing) { (displaced) throws(VersionStoreError) in
+        // The file that was replaced has another name at this moment.
+        do {
+          let name = displaced.lastComponent.description
+          #expect(try sandbox.rest().filter { $0.hasPrefix(".") } == [name])
+          let other = try sandbox.store()
+          try other.recover { $0 == "1-2" }
+          #expect(try other.cutOffSaves { $0 == "1-2" } == [])
+          #expect(try other.takeLeftovers(at: path, StoreSandbox.attributes) { $0 == "1-2" } == [])
+          #expect(try sandbox.rest().filter { $0.hasPrefix(".") } == [name])
+          seen.withLock { $0 += 1 }
+        } catch { Issue.record(error) }
+      }
+      try store.restore(version, to: path, over: target)
+      #expect(seen.withLock { $0 } == 1)
+      #expect(try sandbox.rest() == [])
+      #expect(try store.cutOffSaves { _ in false } == [])
+    }
+  }
+
+  @Test("CV-37: The leftover of a file that's gone becomes a version of that, and is found among the deleted ones")
+  func goneFile() async throws {
+    try await withStore { sandbox in
+      let version = try Operation.restore.prepare(sandbox)
+      let path = sandbox.path("a")
+      try sandbox.write("a", "theirs")
+      // The process ends when the two files have changed places.
+      let door = DyingDoor.dying { $0.call == .rename && $0.paths.last?.lastComponent == SystemPath("a") }
+      let target = RestoringTarget.kept(.nothing) { (_) throws(VersionStoreError) in }
+      #expect(throws: VersionStoreError.self) { try sandbox.store(door).restore(version, to: path, over: target) }
+      #expect(try sandbox.text(path) == "old")
+      try sandbox.files.unlink(path, at: .workingDirectory, .file)
+      let item = try #require(try sandbox.store().items(below: .root).first { $0.path == path }?.item)
+      let added = try nextProcess(sandbox)
+      #expect(added.map(\.item) == [item])
+      #expect(try sandbox.rest() == [])
+      #expect(try sandbox.store().goneItems(below: .root).map(\.item) == [item])
+      let kept = try #require(added.first)
+      #expect(try sandbox.text(sandbox.store().path(of: kept)) == "theirs")
+      // A file that comes later doesn't change that.
+      try sandbox.write("a", "another")
+      #expect(try nextProcess(sandbox) == [])
+      #expect(try sandbox.store().versions(of: item).contains { $0.id == kept.id })
+    }
+  }
+
+  @Test("CV-37: Without any history at its place the leftover of a file that's gone stays until there's a file again")
+  func goneHistory() async throws {
+    try await withStore { sandbox in
+      let version = try Operation.restore.prepare(sandbox)
+      let path = sandbox.path("a")
+      try sandbox.write("a", "theirs")
+      let door = DyingDoor.dying { $0.call == .rename && $0.paths.last?.lastComponent == SystemPath("a") }
+      let target = RestoringTarget.kept(.nothing) { (_) throws(VersionStoreError) in }
+      #expect(throws: VersionStoreError.self) { try sandbox.store(door).restore(version, to: path, over: target) }
+      // It goes with its history.
+      try sandbox.files.rename(
+        path, at: .workingDirectory, to: sandbox.path("moved"), at: .workingDirectory, .exclusive)
+      #expect(try sandbox.store().item(at: sandbox.path("moved"), creating: true) != nil)
+      #expect(try nextProcess(sandbox) == [])
+      #expect(try sandbox.rest().count == 2)
+      #expect(try texts(sandbox).contains("theirs"))
+      try sandbox.write("a", "another")
+      #expect(try nextProcess(sandbox).count == 1)
+      #expect(try sandbox.rest() == [])
+      #expect(try texts(sandbox).contains("theirs"))
+    }
+  }
+
+  /// Does the work of the next process that uses the store, and the file.
+  private func nextProcess(_ sandbox: StoreSandbox) throws -> [StoredVersion] {
+    let (store, path) = (try sandbox.store(), sandbox.path("a"))
+    try store.recover { _ in false }
+    var added: [StoredVersion] = []
+    for path in try store.cutOffSaves(isAlive: { _ in false }) {
+      added += try store.takeLeftovers(at: path, StoreSandbox.attributes) { _ in false }
+    }
+    if let item = try store.item(at: path, creating: false) {
+      let before = Set(try store.versions(of: item).map(\.id))
+      try store.completeMoves(of: item)
+      added += try store.versions(of: item).filter { !before.contains($0.id) }
+    }
+    #expect(try store.performTasks() == [])
+    return added
+  }
+
+  /// All texts: of files, and of the versions of both items.
+  private func texts(_ sandbox: StoreSandbox) throws -> Set<String> {
+    let store = try sandbox.store()
+    var lines = try sandbox.tree("files")
+    let items = try Set(store.items(below: .root).map(\.item)).union([Self.item])
+    for version in try items.flatMap({ try store.versions(of: $0) }) {
+      try store.verify(version)
+      let directory = store.layout.directory(of: version.id, of: version.item)
+      lines += try sandbox.tree(String(directory.description.dropFirst(sandbox.root.description.count + 1)))
+    }
+    let ends = lines.compactMap { $0.split(separator: " ").last.map(String.init) }
+    return Set(ends).intersection(["old", "mine", "theirs", "result"])
+  }
+}
+
+extension StoreSandbox {
+  /// The names beside the files that aren't theirs, and those of steps.
+  fileprivate func rest() throws -> [String] {
+    let beside = try files.names(in: root.appending("files")).filter { $0.bytes.first == UInt8(ascii: ".") }
+    // A file that was written to be moved is removed after an hour.
+    return try beside.map(\.description) + tree("store/steps").filter { !$0.hasPrefix(".restoring-") }
+  }
+}
