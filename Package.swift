@@ -21,10 +21,12 @@ import PackageDescription
 //   3  FilePackages             packages as trees of members: read lazily, written incrementally, exchanged in one step
 //   3  FileWatching             trees of files that are kept current, by any program
 //   3  HTTPTransport            requests to servers and their responses, through the system's libcurl
-//   4  EtcdClient               a client of etcd: keys, transactions, leases, watches that resume
+//   4  EtcdClient               a client of etcd: keys, transactions, leases, locks, watches that resume
+//   5  EtcdKeyValues            the place at etcd that the replicas of a key-value store share
 //   2  CoordinationService      what processes tell each other, and the service that decides for them: pure values
 //   4  FileCoordination         the library people import
 //   4  FileMetadata             queries for files that are kept current
+//   4  KeyValueStore            values with names that programs and devices of a user share
 //   5  FileVersions             versions of files: kept, listed, restored, resolved
 //   6  FileDocuments            documents: open, edit, save by themselves, live with others in the same file
 //   5  FileCoordinationTesting  recording presenter, virtual clock, message-matrix harness
@@ -66,6 +68,10 @@ let package = Package(
     .library(name: "HTTPTransport", targets: ["HTTPTransport", "SystemInterface", "SystemThreads"]),
     // A client of etcd.
     .library(name: "EtcdClient", targets: ["EtcdClient", "HTTPTransport", "SystemInterface", "SystemThreads"]),
+    // Values that programs and devices of a user share.
+    .library(name: "KeyValueStore", targets: ["KeyValueStore", "KeyValueReplicas"]),
+    // The same, shared through etcd.
+    .library(name: "EtcdKeyValues", targets: ["EtcdKeyValues", "EtcdClient", "KeyValueStore", "KeyValueReplicas"]),
     .library(name: "FileCoordinationTesting", targets: ["FileCoordinationTesting"]),
     // Apple's names, for programs that were written for Apple platforms.
     .library(name: "FoundationCompatibility", targets: ["FoundationCompatibility"]),
@@ -94,8 +100,16 @@ let package = Package(
     .target(
       name: "HTTPTransport", dependencies: ["CCurlShims", "SystemInterface"], swiftSettings: librarySettings),
     .target(name: "EtcdClient", dependencies: ["HTTPTransport", "SystemInterface"], swiftSettings: librarySettings),
+    .target(
+      name: "EtcdKeyValues",
+      dependencies: ["EtcdClient", "HTTPTransport", "KeyValueReplicas", "KeyValueStore", "SystemInterface"],
+      swiftSettings: librarySettings),
     .target(name: "UndoStacks", swiftSettings: librarySettings),
     .target(name: "KeyValueReplicas", dependencies: ["CompactContainers"], swiftSettings: librarySettings),
+    .target(
+      name: "KeyValueStore",
+      dependencies: ["FileWatching", "KeyValueReplicas", "SystemInterface"],
+      swiftSettings: librarySettings),
     .target(name: "FilePackages", dependencies: ["SystemInterface"], swiftSettings: librarySettings),
     .target(
       name: "CoordinationService", dependencies: ["CompactContainers", "FileAccessArbiter"],
@@ -130,13 +144,17 @@ let package = Package(
       name: "FoundationCompatibility",
       // On Apple platforms Foundation has all of it, and nothing below is built.
       dependencies: [
-        "ContentHashing", "FileCoordination", "FileDocuments", "FileMetadata", "FilePackages", "FileVersions",
-        "MetadataPredicates", "SwiftRuntimeHooks", "SystemInterface", "UndoStacks",
+        "ContentHashing", "EtcdKeyValues", "FileCoordination", "FileDocuments", "FileMetadata", "FilePackages",
+        "FileVersions", "KeyValueReplicas", "KeyValueStore", "MetadataPredicates", "SwiftRuntimeHooks",
+        "SystemInterface", "UndoStacks",
       ].map { .target(name: $0, condition: .when(platforms: [.linux])) },
       swiftSettings: librarySettings + precedingConcurrency),
     .executableTarget(
       name: "filecoord",
-      dependencies: ["FileCoordination", "FileMetadata", "FileVersions", "MetadataPredicates", "SystemInterface"],
+      dependencies: [
+        "EtcdKeyValues", "FileCoordination", "FileMetadata", "FileVersions", "KeyValueReplicas", "KeyValueStore",
+        "MetadataPredicates", "SystemInterface",
+      ],
       swiftSettings: settings),
     // Random numbers and schedules that a seed names; also for programs that tests run.
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),
@@ -163,16 +181,40 @@ let package = Package(
         "FileCoordinationTesting", "HTTPTestSupport", "HTTPTransport", "SeededRandom", "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),
+    // A server that follows a script, and real ones.
+    .target(
+      name: "EtcdTestSupport",
+      dependencies: ["EtcdClient", "HTTPTestSupport", "HTTPTransport", "SystemInterface", "TestSupport"],
+      path: "Tests/EtcdTestSupport", swiftSettings: settings),
     .testTarget(
       name: "EtcdClientTests",
       dependencies: [
-        "EtcdClient", "FileCoordinationTesting", "HTTPTestSupport", "HTTPTransport", "SeededRandom", "SystemInterface",
+        "EtcdClient", "EtcdTestSupport", "FileCoordinationTesting", "HTTPTestSupport", "HTTPTransport", "SeededRandom",
+        "SystemInterface",
         "TestSupport",
+      ],
+      swiftSettings: settings),
+    // The promises of every place that replicas share, and runs of replicas there.
+    .target(
+      name: "SharedStorageContract", dependencies: ["KeyValueReplicas", "SeededRandom", "SystemInterface"],
+      path: "Tests/SharedStorageContract", swiftSettings: settings),
+    .testTarget(
+      name: "EtcdKeyValuesTests",
+      dependencies: [
+        "EtcdClient", "EtcdKeyValues", "EtcdTestSupport", "FoundationCompatibility", "KeyValueStore",
+        "FileCoordinationTesting", "HTTPTestSupport",
+        "KeyValueReplicas", "SeededRandom", "SharedStorageContract", "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(name: "UndoStacksTests", dependencies: ["SeededRandom", "UndoStacks"], swiftSettings: settings),
     .testTarget(
       name: "KeyValueReplicasTests", dependencies: ["KeyValueReplicas", "SeededRandom"], swiftSettings: settings),
+    .testTarget(
+      name: "KeyValueStoreTests",
+      dependencies: [
+        "KeyValueReplicas", "KeyValueStore", "SeededRandom", "SharedStorageContract", "SystemInterface", "TestSupport",
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "FilePackagesTests", dependencies: ["FilePackages", "SeededRandom", "SystemInterface"],
       swiftSettings: settings),
@@ -242,14 +284,15 @@ let package = Package(
     .executableTarget(
       name: "CoordinationWorker",
       dependencies: [
-        "CoordinationService", "FileCoordination", "FileDocuments", "FileVersions", "SeededRandom", "SystemInterface",
+        "CoordinationService", "FileCoordination", "FileDocuments", "FilePackages", "FileVersions", "SeededRandom",
+        "SystemInterface",
       ],
       path: "Tests/CoordinationWorker", swiftSettings: settings),
     .testTarget(
       name: "ManyProcessesTests",
       dependencies: [
         "CoordinationService", "CoordinationWorker", "FileAccessArbiter", "FileCoordination", "FileDocuments",
-        "FileVersions", "SeededRandom", "SystemInterface", "TestSupport",
+        "FilePackages", "FileVersions", "SeededRandom", "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),
     // Merges conflicts of a sync engine; `.ci/run syncthing` runs it, and an article shows it.
@@ -262,14 +305,18 @@ let package = Package(
     // Runs the built tool and the editor as child processes, also beside presenters of the test.
     .testTarget(
       name: "CommandLineTests",
-      dependencies: ["filecoord", "FileCoordination", "SeededRandom", "TerminalEditor", "TestSupport"],
+      dependencies: [
+        "filecoord", "FileCoordination", "FoundationCompatibility", "SeededRandom", "TerminalEditor", "TestSupport",
+      ],
       swiftSettings: settings),
     // Compiles and runs the code that the README and the articles show.
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "EtcdClient", "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FileMetadata", "FilePackages",
-        "FileWatching", "FileVersions", "FoundationCompatibility", "HTTPTransport", "MetadataPredicates",
+        "EtcdClient", "EtcdKeyValues", "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FileMetadata",
+        "FilePackages",
+        "FileWatching", "FileVersions", "FoundationCompatibility", "HTTPTransport", "KeyValueReplicas", "KeyValueStore",
+        "MetadataPredicates",
         "SystemInterface",
       ],
       swiftSettings: settings),
@@ -277,7 +324,8 @@ let package = Package(
       name: "FoundationCompatibilityTests",
       dependencies: [
         "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FileMetadata", "FilePackages", "FileVersions",
-        "FileWatching", "FoundationCompatibility", "MetadataPredicates", "SeededRandom", "SystemInterface",
+        "FileWatching", "FoundationCompatibility", "KeyValueReplicas", "KeyValueStore", "MetadataPredicates",
+        "SeededRandom", "SystemInterface",
         "TestSupport",
       ],
       swiftSettings: settings),

@@ -35,10 +35,15 @@ package struct HybridTime: Hashable, Comparable, Sendable {
 /// The hybrid logical clock of one replica.
 package struct HybridClock: Hashable, Sendable {
   package let replica: ReplicaID
-  private var wall: Int64 = 0
-  private var count: UInt32 = 0
+  private(set) var wall: Int64 = 0
+  private(set) var count: UInt32 = 0
 
   package init(_ replica: ReplicaID) { self.replica = replica }
+
+  init(_ replica: ReplicaID, wall: Int64, count: UInt32) {
+    self.init(replica)
+    (self.wall, self.count) = (wall, count)
+  }
 
   /// An instant for a write of this replica.
   ///

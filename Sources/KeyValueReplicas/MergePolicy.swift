@@ -1,6 +1,6 @@
 /// The decision between two values that two replicas have written without knowing of each other.
-package enum MergePolicy: Sendable {
-  /// The later write by ``HybridTime``; the other one is a ``ReplicaCore/Loss``. The default (KV-9).
+public enum MergePolicy: Sendable {
+  /// The later write, by a hybrid clock that no wrong time of a machine confuses; the other value is given up. The default (KV-9).
   case lastWriter
   /// The larger value, of two numbers, dates or strings.
   case maximum
@@ -14,6 +14,42 @@ package enum MergePolicy: Sendable {
   ///
   /// It has to give equal results for equal arguments: a write is merged again when the journal is read after a crash.
   case custom(@Sendable (_ base: StoredValue?, _ mine: StoredValue?, _ theirs: StoredValue?) -> StoredValue?)
+
+  /// A policy by its name, as a journal has it.
+  package enum Kind: UInt8, Hashable, Sendable {
+    case lastWriter, maximum, minimum, union, counter, custom
+
+    /// Whether a value that's merged with one that was made of it counts once.
+    var isIdempotent: Bool {
+      switch self {
+      case .lastWriter, .maximum, .minimum, .union: true
+      case .counter, .custom: false
+      }
+    }
+  }
+
+  /// The policy of a kind; `nil` for a function of a program.
+  init?(_ kind: Kind) {
+    switch kind {
+    case .lastWriter: self = .lastWriter
+    case .maximum: self = .maximum
+    case .minimum: self = .minimum
+    case .union: self = .union
+    case .counter: self = .counter
+    case .custom: return nil
+    }
+  }
+
+  package var kind: Kind {
+    switch self {
+    case .lastWriter: .lastWriter
+    case .maximum: .maximum
+    case .minimum: .minimum
+    case .union: .union
+    case .counter: .counter
+    case .custom: .custom
+    }
+  }
 
   /// The result of merging.
   package enum Result: Hashable, Sendable {

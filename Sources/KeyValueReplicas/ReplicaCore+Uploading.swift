@@ -1,9 +1,12 @@
 extension ReplicaCore {
+  /// How many bytes of values are uploaded together, unless they were written together: servers take about a megabyte and a half.
+  static let uploadByteCountMax = 1 << 20
+
   /// Begins an upload of pending keys, if one is due.
-  mutating func beginUpload(at now: Int64) -> [ReplicaEffect] {
+  mutating func beginUpload(numbered number: Int, at now: Int64) -> [ReplicaEffect] {
     guard nextUpload(at: now) != nil else { return [] }
     guard budget.take(at: now) else { return upcoming(at: now) }
-    lastUpload += 1
+    lastUpload = number
     let upload = Upload(
       id: lastUpload, items: chosenItems(), expectedAcknowledgement: acknowledgement?.revision ?? 0)
     attempt = upload
@@ -25,10 +28,13 @@ extension ReplicaCore {
     }
     .sorted { ($0.items[0].sequence, $0.group) < ($1.items[0].sequence, $1.group) }
     var chosen: [Upload.Item] = []
+    var byteCount = 0
     for group in ordered {
       let room = limits.keysOfTransactionMax - chosen.count
-      if group.items.count <= room {
+      let size = Self.size(group.items)
+      if group.items.count <= room, chosen.isEmpty || byteCount + size <= Self.uploadByteCountMax {
         chosen += group.items
+        byteCount += size
       } else if chosen.isEmpty {
         chosen += group.items.prefix(room)
       }
@@ -53,7 +59,7 @@ extension ReplicaCore {
       needsRead = true
       return [.read]
     case .overQuota:
-      return hold(attempt)
+      return hold(attempt, at: now)
     }
   }
 
@@ -78,14 +84,30 @@ extension ReplicaCore {
     needsRead = false
   }
 
-  private mutating func hold(_ attempt: Upload) -> [ReplicaEffect] {
+  /// Keeps the writes here that take the most room, of those that were written together; the others are tried again without them.
+  private mutating func hold(_ attempt: Upload, at now: Int64) -> [ReplicaEffect] {
     self.attempt = nil
-    let items = attempt.items.filter { entries[$0.key]?.pending?.time == $0.time }
+    var groups: [Int: [Upload.Item]] = [:]
+    for item in attempt.items {
+      guard let pending = entries[item.key]?.pending, pending.time == item.time else { continue }
+      groups[pending.group, default: []].append(item)
+    }
+    let largest = groups.max { left, right in
+      (Self.size(left.value), left.value.count, left.key) < (Self.size(right.value), right.value.count, right.key)
+    }
+    guard let keys = largest?.value.map(\.key).sorted() else { return upcoming(at: now) }
     hasHeld = true
-    for item in items { entries[item.key]?.pending?.isHeld = true }
-    let keys = items.map(\.key).sorted()
-    let change = StoreChange(
-      reason: .quotaViolation, items: keys.map { StoreChange.Item(key: $0, old: self[$0], new: self[$0]) })
-    return keys.isEmpty ? [] : [.changed(change)]
+    for key in keys { entries[key]?.pending?.isHeld = true }
+    let items = keys.map { StoreChange.Item(key: $0, old: self[$0], new: self[$0]) }
+    return [.changed(StoreChange(reason: .quotaViolation, items: items))] + upcoming(at: now)
+  }
+
+  private static func size(_ items: [Upload.Item]) -> Int { items.reduce(0) { $0 + ($1.value?.byteCount ?? 0) } }
+
+  /// There may be room now for writes that stayed here.
+  mutating func releaseHeld() {
+    if !hasHeld { return }
+    for key in entries.keys { entries[key]?.pending?.isHeld = false }
+    hasHeld = false
   }
 }

@@ -1,47 +1,48 @@
 extension ReplicaCore {
-  mutating func write(
-    _ writes: [KeyWrite], isForced: Bool, at now: Int64
-  ) throws(WriteRefusal) -> [ReplicaEffect] {
-    try check(writes)
+  mutating func write(_ writes: [KeyWrite], isForced: Bool, at now: Int64) -> [ReplicaEffect] {
     if writes.isEmpty { return [] }
     sequence += 1
     let time = clock.next(at: now)
     // A key that was written before with others goes with them still: nobody sees one without the other.
-    let joined = Set(writes.compactMap { entries[$0.key]?.pending?.group })
+    let joined =
+      sharedGroups.isEmpty ? [] : sharedGroups.intersection(writes.compactMap { entries[$0.key]?.pending?.group })
     if !joined.isEmpty {
       for (key, entry) in entries where entry.pending.map({ joined.contains($0.group) }) ?? false {
         entries[key]?.pending?.group = sequence
       }
+      sharedGroups.subtract(joined)
+    }
+    if writes.count > 1 || !joined.isEmpty {
+      // Those that are confirmed by now.
+      if sharedGroups.count > entries.count { findSharedGroups() }
+      sharedGroups.insert(sequence)
     }
     var pending = Pending(
       time: time, sequence: sequence, group: sequence, isProvisional: !isForced && !hasRead)
     for write in writes {
       pending.value = write.value
       update(write.key) { entry in
-        pending.base = entry.pending.map(\.base) ?? entry.shared?.value
+        pending.base = entry.pending.map { $0.isRestored ? $0.value : $0.base } ?? entry.shared?.value
         entry.pending = pending
       }
     }
-    if hasHeld {
-      // There may be room for the others now.
-      for key in entries.keys { entries[key]?.pending?.isHeld = false }
-      hasHeld = false
-    }
+    releaseHeld()
     return upcoming(at: now)
   }
 
   /// Refuses writes that break a limit.
   ///
   /// The present values may break it already: other replicas may have written more.
-  private func check(_ writes: [KeyWrite]) throws(WriteRefusal) {
+  package func check(_ writes: [KeyWrite]) throws(WriteRefusal) {
     if writes.count > limits.keysOfTransactionMax {
       throw .tooManyKeysAtOnce(countMax: limits.keysOfTransactionMax)
     }
-    var seen: Set<String> = []
+    var seen = KeyTable<Bool>()
     var (keyChange, byteChange) = (0, 0)
     for write in writes {
       if let refusal = limits.refusal(of: write.key) { throw refusal }
-      if !seen.insert(write.key).inserted { throw .keyRepeated(write.key) }
+      if seen.contains(write.key) { throw .keyRepeated(write.key) }
+      seen[write.key] = true
       if let value = write.value, !value.isNested(atMost: limits.depthMax) {
         throw .nestedTooDeep(write.key, depthMax: limits.depthMax)
       }
@@ -55,5 +56,10 @@ extension ReplicaCore {
     if byteChange > 0, byteCount + byteChange > limits.byteCountMax {
       throw .tooManyBytes(byteCountMax: limits.byteCountMax)
     }
+  }
+
+  mutating func findSharedGroups() {
+    let groups = entries.values.compactMap(\.pending?.group)
+    sharedGroups = Set(Dictionary(groups.map { ($0, 1) }, uniquingKeysWith: +).filter { $0.value > 1 }.keys)
   }
 }

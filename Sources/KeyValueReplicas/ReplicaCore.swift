@@ -25,6 +25,8 @@ package struct ReplicaCore: Sendable {
     var isProvisional: Bool
     /// Whether the server had no room for it.
     var isHeld = false
+    /// Whether it's a value that the server had and has lost, of this replica or another one.
+    var isRestored = false
   }
 
   struct Entry: Hashable, Sendable {
@@ -48,9 +50,13 @@ package struct ReplicaCore: Sendable {
   }
 
   package let limits: StoreLimits
-  let policy: @Sendable (String) -> MergePolicy
+  private let customPolicy: @Sendable (String) -> MergePolicy
+  /// The policies that programs have stated for keys.
+  package internal(set) var policies: [String: MergePolicy.Kind] = [:]
   var clock: HybridClock
-  var entries: [String: Entry] = [:]
+  var entries = KeyTable<Entry>()
+  /// The groups that may have more than one key; those of keys that are confirmed by now may be among them.
+  var sharedGroups: Set<Int> = []
   /// The last write's number.
   package internal(set) var sequence = 0
   /// How many keys have a value, and how many bytes these are.
@@ -77,23 +83,30 @@ package struct ReplicaCore: Sendable {
     clock = HybridClock(replica)
     self.limits = limits
     self.budget = budget
-    self.policy = policy
+    customPolicy = policy
   }
+
+  /// The policy that was stated for a key in the journal, so that all processes merge alike; otherwise that of this process.
+  func policy(_ key: String) -> MergePolicy { policies[key].flatMap(MergePolicy.init) ?? customPolicy(key) }
 
   package var replica: ReplicaID { clock.replica }
 
   package subscript(key: String) -> StoredValue? { entries[key]?.value }
 
   /// All keys that have a value.
-  package var values: [String: StoredValue] { entries.compactMapValues(\.value) }
+  package var table: KeyTable<StoredValue> { entries.compactMapValues(\.value) }
+  package var values: [String: StoredValue] { Dictionary(table) }
 
   /// The keys whose last write the server hasn't confirmed.
-  package var pendingKeys: Set<String> { Set(entries.filter { $0.value.pending != nil }.keys) }
+  package var pendingKeys: Set<String> { Set(entries.filter { $0.value.pending != nil }.map(\.key)) }
 
   /// All writes up to this number are confirmed, were given up for others, or were written over.
   package var confirmedSequence: Int {
     (entries.values.compactMap(\.pending?.sequence).min() ?? sequence + 1) - 1
   }
+
+  /// The keys that stay here because the server had no room for them.
+  package var heldKeys: Set<String> { Set(entries.filter { $0.value.pending?.isHeld ?? false }.map(\.key)) }
 
   /// The number of the upload that has no answer yet.
   ///
@@ -114,11 +127,25 @@ package struct ReplicaCore: Sendable {
   /// - Returns: The tasks for the runner, in this order.
   /// - Throws: The reason why a write is refused; then nothing is changed. Other events never throw.
   package mutating func step(_ input: ReplicaInput, at now: Int64) throws(WriteRefusal) -> [ReplicaEffect] {
+    if case .write(let writes, _) = input { try check(writes) }
+    return replay(input, at: now)
+  }
+
+  /// Takes an event that a replica with this state has taken before, whatever the limits are now.
+  package mutating func replay(_ input: ReplicaInput, at now: Int64) -> [ReplicaEffect] {
+    budget.notice(now)
+    return take(input, at: now)
+  }
+
+  private mutating func take(_ input: ReplicaInput, at now: Int64) -> [ReplicaEffect] {
     switch input {
-    case .write(let writes, let isForced): try write(writes, isForced: isForced, at: now)
+    case .write(let writes, let isForced): write(writes, isForced: isForced, at: now)
     case .received(let batch): receive(batch, at: now)
-    case .uploadIsDue: beginUpload(at: now)
+    case .uploadIsDue: beginUpload(numbered: uploadNumber(at: now), at: now)
+    case .uploadWasDue: beginUpload(numbered: lastUpload + 1, at: now)
     case .uploadEnded(let id, let outcome): endUpload(id, outcome, at: now)
+    case .configured(let settings): configure(settings, at: now)
+    case .restored(let state): restore(state)
     }
   }
 

@@ -26,14 +26,14 @@ extension KeyWrite {
 }
 
 extension SharedItem {
-  fileprivate func write(to bytes: inout [UInt8]) {
+  func write(to bytes: inout [UInt8]) {
     bytes.append(data: Array(key.utf8))
     bytes.append(value) { $0.write(to: &$1) }
     time.write(to: &bytes)
     bytes.append(littleEndian: revision)
   }
 
-  fileprivate init(from reader: inout ByteReader) throws(DamagedBytes) {
+  init(from reader: inout ByteReader) throws(DamagedBytes) {
     key = try reader.string()
     value = try reader.optional { (reader) throws(DamagedBytes) in try StoredValue(from: &reader) }
     time = try HybridTime(from: &reader)
@@ -41,22 +41,28 @@ extension SharedItem {
   }
 }
 
+extension Acknowledgement {
+  func write(to bytes: inout [UInt8]) {
+    bytes.append(littleEndian: Int64(upload))
+    bytes.append(littleEndian: revision)
+  }
+
+  init(from reader: inout ByteReader) throws(DamagedBytes) {
+    self.init(upload: Int(try reader.integer(Int64.self)), revision: try reader.integer())
+  }
+}
+
 extension SharedBatch {
   fileprivate func write(to bytes: inout [UInt8]) {
     bytes.append(all: items) { $0.write(to: &$1) }
-    bytes.append(acknowledgement) { acknowledgement, bytes in
-      bytes.append(littleEndian: Int64(acknowledgement.upload))
-      bytes.append(littleEndian: acknowledgement.revision)
-    }
+    bytes.append(acknowledgement) { $0.write(to: &$1) }
     bytes.append(isComplete)
     bytes.append(littleEndian: revision)
   }
 
   fileprivate init(from reader: inout ByteReader) throws(DamagedBytes) {
     items = try reader.array { (reader) throws(DamagedBytes) in try SharedItem(from: &reader) }
-    acknowledgement = try reader.optional { (reader) throws(DamagedBytes) in
-      Acknowledgement(upload: Int(try reader.integer(Int64.self)), revision: try reader.integer())
-    }
+    acknowledgement = try reader.optional { (reader) throws(DamagedBytes) in try Acknowledgement(from: &reader) }
     isComplete = try reader.boolean()
     revision = try reader.integer()
   }
@@ -95,11 +101,18 @@ extension ReplicaInput {
     case .received(let batch):
       bytes.append(1)
       batch.write(to: &bytes)
-    case .uploadIsDue: bytes.append(2)
+    case .uploadWasDue: bytes.append(2)
     case .uploadEnded(let id, let outcome):
       bytes.append(3)
       bytes.append(littleEndian: Int64(id))
       outcome.write(to: &bytes)
+    case .configured(let settings):
+      bytes.append(4)
+      settings.write(to: &bytes)
+    case .restored(let state):
+      bytes.append(5)
+      state.write(to: &bytes)
+    case .uploadIsDue: bytes.append(6)
     }
   }
 
@@ -109,10 +122,13 @@ extension ReplicaInput {
       let writes = try reader.array { (reader) throws(DamagedBytes) in try KeyWrite(from: &reader) }
       self = .write(writes, isForced: try reader.boolean())
     case 1: self = .received(try SharedBatch(from: &reader))
-    case 2: self = .uploadIsDue
+    case 2: self = .uploadWasDue
     case 3:
       let id = Int(try reader.integer(Int64.self))
       self = .uploadEnded(id, try UploadOutcome(from: &reader))
+    case 4: self = .configured(try ReplicaSettings(from: &reader))
+    case 5: self = .restored(try ReplicaState(from: &reader))
+    case 6: self = .uploadIsDue
     default: throw DamagedBytes()
     }
   }

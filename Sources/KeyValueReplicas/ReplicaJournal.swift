@@ -5,6 +5,7 @@ internal import CompactContainers
 ///     bytes  what
 ///     8      the mark of the format
 ///     8      the replica
+///     4      the checksum of these sixteen bytes
 ///
 /// and for each event
 ///
@@ -15,8 +16,8 @@ internal import CompactContainers
 ///     …      the event: its instant in nanoseconds since 1970, its kind, its contents
 ///
 /// Numbers are little-endian; checksums are those of zip archives. An event that was being appended when the machine or the process ended is
-/// cut off, or there are zeros in its place: nobody was told that it was written, and it's left out. Anything else that isn't an event
-/// is damage, because events that were acknowledged may be behind it.
+/// cut off, or there are zeros in its place: nobody was told that it was written, and it's left out. Damage in the last event looks alike. Anything
+/// else that isn't an event is damage, because events that were acknowledged may be behind it.
 package enum ReplicaJournal {
   /// An event, and its instant in nanoseconds since 1970.
   package struct Record: Hashable, Sendable {
@@ -48,13 +49,14 @@ package enum ReplicaJournal {
   }
 
   private static let mark = Array("kvjourn1".utf8)
-  private static let headLength = 16
+  private static let headLength = 20
   private static let frameLength = 12
 
   /// The beginning of a new journal.
   package static func head(of replica: ReplicaID) -> [UInt8] {
     var bytes = mark
     bytes.append(littleEndian: replica.rawValue)
+    bytes.append(littleEndian: CyclicRedundancyCheck.value(of: bytes[...]))
     return bytes
   }
 
@@ -84,6 +86,12 @@ package enum ReplicaJournal {
       throw bytes.starts(with: mark.dropLast()) ? .newerFormat : .notAJournal
     }
     if bytes.count < headLength { return nil }
+    let sumOffset = headLength - 4
+    guard CyclicRedundancyCheck.value(of: bytes[..<sumOffset]) == integer(bytes[...], sumOffset) else {
+      // Nothing was written behind it, or it would have been brought to the disk before.
+      if writtenCount <= headLength { return nil }
+      throw .damaged(offset: 0)
+    }
     let replica = ReplicaID(rawValue: unsafe bytes.span.bytes.integer(littleEndianAt: mark.count))
     var contents = Contents(replica: replica, records: [], length: headLength)
     while let record = try record(in: bytes, at: contents.length, writtenCount) {
@@ -91,6 +99,22 @@ package enum ReplicaJournal {
       contents.length = record.end
     }
     return contents
+  }
+
+  /// Reads what was appended to a journal since it was read.
+  ///
+  /// - Parameter bytes: The bytes from the end of the last whole event on.
+  /// - Returns: The events, and how many of the bytes they take.
+  /// - Throws: ``Failure``, with an offset among these bytes.
+  /// - Complexity: O(bytes).
+  package static func readAppended(_ bytes: [UInt8]) throws(Failure) -> (records: [Record], length: Int) {
+    let writtenCount = bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
+    var (records, length): ([Record], Int) = ([], 0)
+    while let record = try record(in: bytes, at: length, writtenCount) {
+      records.append(record.value)
+      length = record.end
+    }
+    return (records, length)
   }
 
   /// - Returns: The event at an offset, and where it ends; `nil` if there's none, or one that was cut off: from `writtenCount` on there are

@@ -70,6 +70,14 @@ package struct Upload: Hashable, Sendable {
     package var expectedRevision: Int64
     /// The number of the write in its replica.
     package var sequence: Int
+
+    package init(key: String, value: StoredValue?, time: HybridTime, expectedRevision: Int64, sequence: Int) {
+      self.key = key
+      self.value = value
+      self.time = time
+      self.expectedRevision = expectedRevision
+      self.sequence = sequence
+    }
   }
 
   /// Larger than that of each earlier upload of the replica.
@@ -77,6 +85,12 @@ package struct Upload: Hashable, Sendable {
   package var items: [Item]
   /// The revision that the acknowledgement must still have; 0 if there must be none.
   package var expectedAcknowledgement: Int64
+
+  package init(id: Int, items: [Item], expectedAcknowledgement: Int64) {
+    self.id = id
+    self.items = items
+    self.expectedAcknowledgement = expectedAcknowledgement
+  }
 }
 
 /// The end of an upload.
@@ -85,7 +99,7 @@ package enum UploadOutcome: Hashable, Sendable {
   case applied(revision: Int64)
   /// Something that the upload expected isn't so any more: the server has changed nothing.
   case outdated
-  /// All replicas' values together would have become too large: the server has changed nothing.
+  /// All replicas' values together would have become too large, or the upload is too large for the server, which has changed nothing.
   case overQuota
   /// There's no answer, so the upload may have been carried out, or still be.
   case unknown
@@ -100,8 +114,16 @@ package enum ReplicaInput: Hashable, Sendable {
   /// The server's keys were read, or one of its transactions has arrived by the watch.
   case received(SharedBatch)
   /// The instant of ``ReplicaEffect/wake(at:)`` has come.
+  ///
+  /// The upload's number comes from the instant of the event.
   case uploadIsDue
+  /// The same in journals of earlier versions, which counted uploads.
+  case uploadWasDue
   case uploadEnded(Int, UploadOutcome)
+  /// A program states how keys are merged and how often the replica may upload.
+  case configured(ReplicaSettings)
+  /// The whole state, in the place of all events before it.
+  case restored(ReplicaState)
 }
 
 /// A task for the runner after an event.
@@ -111,28 +133,52 @@ package enum ReplicaEffect: Hashable, Sendable {
   /// Send a transaction to the server.
   case upload(Upload)
   /// Read all keys of the server, with the acknowledgement, at one revision.
+  ///
+  /// Nothing may be under way meanwhile: no upload that can still be answered, and no watch. The first task of a process is this, too.
   case read
   /// Report ``ReplicaInput/uploadIsDue`` then, in nanoseconds since 1970. It replaces earlier ones.
   case wake(at: Int64)
 }
 
-/// A change of several keys at once that didn't come from the program itself.
-package struct StoreChange: Hashable, Sendable {
-  package enum Reason: Hashable, Sendable {
+/// A change of several keys at once that the program itself didn't make.
+public struct StoreChange: Hashable, Sendable {
+  /// The origin of a change (KV-5).
+  public enum Reason: Hashable, Sendable {
+    /// Another device.
     case server
-    /// The first values of a new replica (CK-10).
+    /// The first values of a new device (CK-10).
     case initialSync
     /// The server takes no more; the keys are those that stay here (KV-5).
     case quotaViolation
+    /// Another user's values have taken the place of those before (CK-11).
+    case accountChange
+    /// Another program of the same user, or another store of the same name in this one.
+    case otherProcess
   }
 
-  package struct Item: Hashable, Sendable {
-    package var key: String
-    package var old: StoredValue?
-    package var new: StoredValue?
+  /// The change of one key.
+  public struct Item: Hashable, Sendable {
+    /// The key.
+    public var key: String
+    /// The value before; `nil` if there was none.
+    public var old: StoredValue?
+    /// The value now; `nil` if it was removed.
+    public var new: StoredValue?
+
+    package init(key: String, old: StoredValue?, new: StoredValue?) {
+      self.key = key
+      self.old = old
+      self.new = new
+    }
   }
 
-  package var reason: Reason
-  /// In order of the keys.
-  package var items: [Item]
+  /// Where the change comes from.
+  public var reason: Reason
+  /// The keys, in their order.
+  public var items: [Item]
+
+  package init(reason: Reason, items: [Item]) {
+    self.reason = reason
+    self.items = items
+  }
 }

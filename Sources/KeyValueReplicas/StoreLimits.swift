@@ -1,26 +1,34 @@
 /// The limits of a key-value store; as they are, those of Apple's (KV-6).
-package struct StoreLimits: Hashable, Sendable {
-  package var keyCountMax = 1024
+public struct StoreLimits: Hashable, Sendable {
+  /// How many keys may have a value.
+  public var keyCountMax = 1024
   /// The bytes of all values together; keys don't count.
-  package var byteCountMax = 1 << 20
-  /// In UTF-16 code units.
-  package var keyLengthMax = 128
-  /// In bytes of UTF-8, for stores that older systems share; `nil` for no such limit.
-  package var keyByteCountMax: Int?
+  public var byteCountMax = 1 << 20
+  /// How long a key may be, in UTF-16 code units.
+  public var keyLengthMax = 128
+  /// How long a key may be in bytes of UTF-8, for stores that older systems share; `nil` for no such limit.
+  public var keyByteCountMax: Int?
   /// How deep arrays and dictionaries may be nested in each other.
-  package var depthMax = 64
+  public var depthMax = 64
   /// How many keys can be written at once.
   ///
   /// They're uploaded in one transaction, of which a server takes 128 operations (E-5).
-  package var keysOfTransactionMax = 100
+  public var keysOfTransactionMax = 100
 
-  package init() {}
+  /// Apple's limits.
+  public init() {}
 
   /// The reason why a key can't be used, if there's one.
   package func refusal(of key: String) -> WriteRefusal? {
     if key.isEmpty { return .emptyKey }
-    if key.utf16.count > keyLengthMax { return .keyTooLong(key, lengthMax: keyLengthMax) }
-    if let max = keyByteCountMax, key.utf8.count > max { return .keyTooLong(key, lengthMax: max) }
+    let length = key.utf16.count
+    if length > keyLengthMax {
+      return .keyTooLong(key, length: length, lengthMax: keyLengthMax, unit: "UTF-16 code units")
+    }
+    let byteCount = key.utf8.count
+    if let max = keyByteCountMax, byteCount > max {
+      return .keyTooLong(key, length: byteCount, lengthMax: max, unit: "bytes")
+    }
     return nil
   }
 }
@@ -29,7 +37,7 @@ package struct StoreLimits: Hashable, Sendable {
 package enum WriteRefusal: Error, Hashable, Sendable {
   case emptyKey
   /// The limit is in UTF-16 code units, or in bytes if the store has such a limit.
-  case keyTooLong(String, lengthMax: Int)
+  case keyTooLong(String, length: Int, lengthMax: Int, unit: String)
   /// One key twice in one transaction.
   case keyRepeated(String)
   case nestedTooDeep(String, depthMax: Int)

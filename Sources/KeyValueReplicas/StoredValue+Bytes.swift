@@ -64,3 +64,19 @@ extension StoredValue {
     }
   }
 }
+
+extension StoredValue {
+  /// The value as bytes that ``init(bytes:)`` reads.
+  package var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    write(to: &bytes)
+    return bytes
+  }
+
+  /// The value that some bytes stand for; `nil` if they're none.
+  package init?(bytes: [UInt8]) {
+    var reader = ByteReader(bytes[...])
+    do throws(DamagedBytes) { self = try StoredValue(from: &reader) } catch { return nil }
+    if !reader.isAtEnd { return nil }
+  }
+}

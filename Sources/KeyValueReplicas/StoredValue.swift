@@ -1,19 +1,26 @@
 /// A value of a key, of one of the kinds that property lists consist of.
 ///
 /// Numbers are equal if their bits are, so a store that has a NaN is still equal to itself.
-package indirect enum StoredValue: Sendable {
+public indirect enum StoredValue: Sendable {
+  /// A truth value.
   case boolean(Bool)
+  /// A whole number.
   case integer(Int64)
+  /// A number with a fraction.
   case real(Double)
+  /// A text.
   case string(String)
+  /// Bytes.
   case data([UInt8])
   /// In seconds since 2001, as Foundation counts.
   case date(Double)
+  /// Values in order.
   case array([StoredValue])
+  /// Values with names.
   case dictionary([String: StoredValue])
 
   /// The number of bytes that count towards the limits of a store: the contents alone, as UTF-8, and eight for each number and date.
-  package var byteCount: Int {
+  public var byteCount: Int {
     switch self {
     case .boolean: 1
     case .integer, .real, .date: 8
@@ -27,7 +34,7 @@ package indirect enum StoredValue: Sendable {
   /// Whether arrays and dictionaries are nested no deeper than that.
   ///
   /// - Complexity: O(elements) of the levels that are looked at.
-  package func isNested(atMost depth: Int) -> Bool {
+  public func isNested(atMost depth: Int) -> Bool {
     switch self {
     case .array(let elements): depth > 0 && elements.allSatisfy { $0.isNested(atMost: depth - 1) }
     case .dictionary(let members): depth > 0 && members.values.allSatisfy { $0.isNested(atMost: depth - 1) }
@@ -37,7 +44,8 @@ package indirect enum StoredValue: Sendable {
 }
 
 extension StoredValue: Hashable {
-  package static func == (left: StoredValue, right: StoredValue) -> Bool {
+  /// Whether both have the same kind and bits.
+  public static func == (left: StoredValue, right: StoredValue) -> Bool {
     switch (left, right) {
     case (.boolean(let left), .boolean(let right)): left == right
     case (.integer(let left), .integer(let right)): left == right
@@ -50,7 +58,8 @@ extension StoredValue: Hashable {
     }
   }
 
-  package func hash(into hasher: inout Hasher) {
+  /// Feeds the kind's contents to a hasher.
+  public func hash(into hasher: inout Hasher) {
     switch self {
     case .boolean(let value): hasher.combine(value)
     case .integer(let value): hasher.combine(value)

@@ -6,9 +6,9 @@ package struct UploadBudget: Hashable, Sendable {
   package let countMax: Int
   /// In nanoseconds: how long it takes until one more is allowed.
   package let interval: Int64
-  private var count: Int
+  private(set) var count: Int
   /// When the last token was added.
-  private var addedAt: Int64?
+  private(set) var addedAt: Int64?
 
   /// - Parameters:
   ///   - countMax: At least one.
@@ -19,10 +19,28 @@ package struct UploadBudget: Hashable, Sendable {
     count = self.countMax
   }
 
+  /// A budget of which some is used up.
+  init(countMax: Int, interval: Int64, count: Int, addedAt: Int64?) {
+    self.init(countMax: countMax, interval: interval)
+    self.count = max(0, min(count, self.countMax))
+    self.addedAt = addedAt
+  }
+
+  /// The same use with other limits.
+  package func limited(countMax: Int, interval: Int64) -> UploadBudget {
+    UploadBudget(
+      countMax: countMax, interval: interval, count: count == self.countMax ? countMax : count, addedAt: addedAt)
+  }
+
   /// The instant from which an upload is allowed, in nanoseconds: `now` if it's allowed already.
   package func next(at now: Int64) -> Int64 {
     let filled = filled(at: now)
     return filled.count > 0 ? now : (filled.addedAt ?? now) + interval
+  }
+
+  /// Counts from the present on if the clock was set back: a clock that was ahead once would hold uploads back until that time comes.
+  mutating func notice(_ now: Int64) {
+    if let addedAt, now < addedAt { self.addedAt = now }
   }
 
   /// - Returns: Whether an upload is allowed now; then it's counted.

@@ -86,6 +86,7 @@ struct WatchCoreExplorationTests {
           }
           event = .opened(nil)
         }
+      case .askRevision: event = .revisionAsked(.success(server.written))
       case .read:
         if !pending.isEmpty {
           event = .message(pending.removeFirst())
@@ -172,7 +173,7 @@ struct WatchCoreExplorationTests {
     #expect(count > 1_000, "\(count) runs")
   }
 
-  @Test("CE-07: long watches with many breaks", arguments: Budget.seeds(normal: 200, long: 20_000))
+  @Test("CE-07: long watches with many breaks", arguments: Budget.seeds(normal: 200, long: 3_000, complete: 20_000))
   func random(seed: UInt64) {
     var random = SplitMix(seed: seed)
     let (reader, server) = run(from: 1, moves: 200, revisionCount: 120, endpointCount: 3) { moves in
@@ -220,6 +221,58 @@ struct WatchCoreExplorationTests {
         continue
       }
       #expect(error.code == code)
+    }
+  }
+
+  @Test("a watch whose servers were restored from a backup ends, and one server that's behind the others is waited for")
+  func setBack() {
+    var session = EtcdSession(endpointCount: 1, hasUser: false)
+    var behind = EtcdWatchMessage()
+    (behind.isCreated, behind.revision) = (true, 5)
+    for (revision, isOver) in [(5, true), (8, true), (9, false), (12, false)] as [(Int64, Bool)] {
+      var core = WatchCore(from: 10)
+      _ = core.start(session)
+      _ = core.take(.opened(nil), &session)
+      #expect(core.take(.message(behind), &session) == .askRevision)
+      switch core.take(.revisionAsked(.success(revision)), &session) {
+      case .fail(let error): #expect(isOver && error.code == .futureRevision)
+      case let order: #expect(!isOver && order == .read)
+      }
+    }
+    var core = WatchCore(from: 10)
+    _ = core.start(session)
+    _ = core.take(.opened(nil), &session)
+    _ = core.take(.message(behind), &session)
+    let lost = EtcdError(.unavailable, "lost")
+    #expect(core.take(.revisionAsked(.failure(lost)), &session) == .pause(.milliseconds(25)))
+  }
+
+  @Test("a watch of something that isn't etcd ends, unless it was etcd before")
+  func strangers() {
+    let strange = EtcdError(.invalidAnswer, "HTML")
+    for isKnown in [false, true] {
+      var session = EtcdSession(endpointCount: 2, hasUser: false)
+      var core = WatchCore(from: 1)
+      var order = core.start(session)
+      if isKnown {
+        var created = EtcdWatchMessage()
+        (created.isCreated, created.clusterID) = (true, "7")
+        _ = core.take(.opened(nil), &session)
+        _ = core.take(.message(created), &session)
+        order = core.take(.streamEnded(strange), &session)
+      }
+      var count = 0
+      var failure: EtcdError?
+      while failure == nil, count < 100 {
+        switch order {
+        case .open: order = core.take(.opened(strange), &session)
+        case .pause: order = core.take(.pauseEnded, &session)
+        case .fail(let error): failure = error
+        default: Issue.record("\(order)")
+        }
+        count += 1
+      }
+      #expect(failure?.code == (isKnown ? nil : .invalidAnswer) && failure?.mayHaveBeenApplied != true)
     }
   }
 

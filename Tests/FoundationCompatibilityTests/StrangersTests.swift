@@ -33,10 +33,15 @@ struct StrangersTests {
       try Data("text".utf8).write(to: atomic, options: .atomic)
       #expect(folder.journal.wait(for: "\(atomic.path) appeared"))
       // An atomic write may be seen before its end: its temporary file is a file then.
+      let entries = folder.journal.entries.filter { !$0.contains(".dat.nosync") }
+      // A writer that has to wait for the processor between two of its calls is reported again, but not more often than it writes.
+      func count(_ message: String) -> Int { entries.count { $0 == message } }
+      #expect((1...4).contains(count("\(file.path) changed")))
+      #expect(count("\(new.path) appeared") == 1 && count("\(new.path) changed") <= 1)
+      #expect(count("\(atomic.path) appeared") == 1 && count("\(atomic.path) changed") <= 1)
       #expect(
-        folder.journal.entries.filter { !$0.contains(".dat.nosync") } == [
-          "\(file.path) changed", "\(new.path) appeared", "\(atomic.path) appeared",
-        ])
+        Set(entries).isSubset(of: [file, new, atomic].flatMap { ["\($0.path) changed", "\($0.path) appeared"] }))
+      #expect(count("\(file.path) appeared") == 0)
       #expect(deaf.journal.entries.isEmpty)
     }
   }

@@ -47,7 +47,8 @@ struct ReplicaCoreTests {
     var store = Store()
     try store.write(KeyWrite(String(repeating: "k", count: 128), .boolean(true)))
     for key in [String(repeating: "k", count: 129), String(repeating: "😀", count: 65)] {
-      #expect(throws: WriteRefusal.keyTooLong(key, lengthMax: 128)) { try store.write(KeyWrite(key, .boolean(true))) }
+      #expect(throws: WriteRefusal.keyTooLong(key, length: key.utf16.count, lengthMax: 128, unit: "UTF-16 code units"))
+      { try store.write(KeyWrite(key, .boolean(true))) }
     }
     #expect(throws: WriteRefusal.emptyKey) { try store.write(KeyWrite("", .boolean(true))) }
     var limits = StoreLimits()
@@ -157,6 +158,54 @@ struct ReplicaCoreTests {
     #expect(store.core["9"] == .integer(999))
   }
 
+  @Test("CK-20: More than a megabyte is uploaded in parts, and an upload that the server refuses holds up no other")
+  func largeValues() throws {
+    var limits = StoreLimits()
+    limits.byteCountMax = 9 << 20
+    var core = ReplicaCore(ReplicaID(rawValue: 1), limits: limits)
+    _ = try core.step(.received(SharedBatch(items: [], acknowledgement: nil, isComplete: true, revision: 1)), at: 1)
+    let sizes = ["a": 700_000, "b": 1_600_000, "c": 300_000, "d": 1]
+    for (key, size) in sizes.sorted(by: { $0.key < $1.key }) {
+      _ = try core.step(.write([KeyWrite(key, .data([UInt8](repeating: 7, count: size)))], isForced: false), at: 2)
+    }
+    var uploads: [[String]] = []
+    var revision: Int64 = 1
+    while case .upload(let upload)? = try core.step(.uploadIsDue, at: 3).first {
+      uploads.append(upload.items.map(\.key))
+      revision += 1
+      let outcome = upload.items.contains { $0.key == "b" } ? UploadOutcome.overQuota : .applied(revision: revision)
+      _ = try core.step(.uploadEnded(upload.id, outcome), at: 3)
+    }
+    #expect(uploads == [["a", "c", "d"], ["b"]])
+    #expect(core.heldKeys == ["b"] && core.pendingKeys == ["b"])
+    // Removed, it's no more in the way.
+    _ = try core.step(.write([KeyWrite("b", nil)], isForced: false), at: 4)
+    guard case .upload(let upload)? = try core.step(.uploadIsDue, at: 4).first else {
+      Issue.record("nothing is uploaded")
+      return
+    }
+    #expect(upload.items.map(\.key) == ["b"] && upload.items[0].value == nil)
+  }
+
+  @Test("CK-20: A clock that was ahead holds uploads back for one interval, however far it was ahead")
+  func budgetAfterClockAhead() throws {
+    var store = Store(budget: UploadBudget(countMax: 2, interval: 1_000))
+    store.now = 1_000_000
+    try store.read()
+    for number in Int64(0)..<3 {
+      try store.write(KeyWrite("k", .integer(number)))
+      try store.upload()
+    }
+    #expect(store.core.pendingKeys == ["k"])
+    store.now = 10
+    #expect(try store.upload() == [])
+    #expect(store.core.nextUpload(at: 10) == 1_010)
+    store.now = 900
+    #expect(store.core.nextUpload(at: 900) == 1_010)
+    store.now = 1_010
+    #expect(try store.upload() == ["k"])
+  }
+
   @Test(
     "CK-21: A key that another replica has removed doesn't come back from one that was away, unless it was written later"
   )
@@ -227,5 +276,95 @@ struct ReplicaCoreTests {
     try store.write(KeyWrite("b", nil))
     #expect(try store.upload() == ["a", "b"])
     #expect(store.core.pendingKeys == [])
+  }
+
+  @Test("Of writes that have no room together, the largest stay here, and others are uploaded")
+  func quotaOfMany() throws {
+    var store = Store()
+    try store.read()
+    try store.write(KeyWrite("large", .string(String(repeating: "x", count: 900))))
+    try store.write(KeyWrite("small", .integer(1)))
+    try store.write(KeyWrite("pair.a", .integer(2)), KeyWrite("pair.b", .integer(3)))
+    #expect(try store.upload(.overQuota) == ["large", "small", "pair.a", "pair.b"])
+    #expect(store.core.heldKeys == ["large"] && store.events.last?.items.map(\.key) == ["large"])
+    #expect(try store.upload() == ["small", "pair.a", "pair.b"])
+    #expect(store.core.pendingKeys == ["large"] && store.core.nextUpload(at: store.now) == nil)
+  }
+
+  @Test("A write for which there was no room is tried again when another replica makes room")
+  func room() throws {
+    var (store, other) = (Store(), Store(2))
+    try other.read()
+    try other.write(KeyWrite("theirs", .string(String(repeating: "x", count: 900))), KeyWrite("n", .integer(1)))
+    try other.upload()
+    try store.read()
+    try store.write(KeyWrite("mine", .integer(1)))
+    try store.upload(.overQuota)
+    for (value, isTried) in [(StoredValue.string(String(repeating: "y", count: 900)), false), (nil, true)] {
+      other.server = store.server
+      try other.write(KeyWrite("theirs", value))
+      try other.read()
+      try other.upload()
+      store.server = other.server
+      guard let last = store.server.log.last else { continue }
+      try store.step(
+        .received(
+          SharedBatch(items: last.items, acknowledgement: nil, isComplete: false, revision: last.revision)))
+      #expect((store.core.nextUpload(at: store.now) != nil) == isTried)
+    }
+    #expect(try store.upload() == ["mine"])
+    #expect(store.core.pendingKeys == [])
+  }
+
+  @Test("CK-24: An upload of another machine with a copy of the journal isn't taken for an own one")
+  func copies() throws {
+    var original = Store()
+    try original.read()
+    try original.write(KeyWrite("before", .integer(1)))
+    try original.upload()
+    var copy = original
+    copy.now = 2_000
+    try original.write(KeyWrite("a", .integer(1)))
+    try copy.write(KeyWrite("b", .integer(2)))
+    try original.upload()
+    copy.server = original.server
+    #expect(try copy.upload() == ["b"], "it's outdated")
+    try copy.read()
+    #expect(copy.core.replica != original.core.replica && copy.core.pendingKeys == ["b"])
+    #expect(try copy.upload() == ["b"])
+    original.server = copy.server
+    try original.read()
+    #expect(original.core.replica == ReplicaID(rawValue: 1))
+    #expect(original.core.values == copy.core.values && original.core.values.count == 3)
+  }
+
+  @Test("Policies that a journal states count for each process, whatever its own are")
+  func statedPolicies() throws {
+    let write = ReplicaInput.write([KeyWrite("n", .integer(3))], isForced: false)
+    let other = SharedItem(
+      key: "n", value: .integer(4), time: HybridTime(wall: 9, count: 0, replica: ReplicaID(rawValue: 2)), revision: 5)
+    let batch = SharedBatch(items: [other], acknowledgement: nil, isComplete: false, revision: 5)
+    var core = ReplicaCore(ReplicaID(rawValue: 1))
+    let settings = ReplicaSettings(policies: ["n": .counter])
+    #expect(!core.has(settings))
+    let empty = SharedBatch(items: [], acknowledgement: nil, isComplete: true, revision: 1)
+    for input in [.configured(settings), .received(empty), write, .received(batch)] as [ReplicaInput] {
+      _ = try core.step(input, at: 1)
+    }
+    #expect(core["n"] == .integer(7))
+    #expect(core.has(settings))
+    #expect(!core.has(ReplicaSettings(policies: ["n": .counter], budget: UploadBudget(countMax: 1))))
+  }
+
+  @Test("A write that a journal has is taken although the limits are smaller now")
+  func replay() {
+    var limits = StoreLimits()
+    limits.keyCountMax = 1
+    var core = ReplicaCore(ReplicaID(rawValue: 1), limits: limits)
+    _ = core.replay(.write([KeyWrite("a", .integer(1)), KeyWrite("b", .integer(2))], isForced: false), at: 1)
+    #expect(core.values == ["a": .integer(1), "b": .integer(2)])
+    #expect(throws: WriteRefusal.tooManyKeys(countMax: 1)) {
+      try core.step(.write([KeyWrite("c", .integer(3))], isForced: false), at: 2)
+    }
   }
 }

@@ -62,6 +62,45 @@ struct ReplicaExplorationTests {
       clocks: [10, 10]),
   ]
 
+  /// With a server that's restored from each of its earlier states.
+  static let restored = [
+    Setting(
+      name: "one key, a backup",
+      scripts: [[[.set("a", number(1))]], [[.set("a", number(3))]]],
+      clocks: [10, 10], restoreCount: 1),
+    Setting(
+      name: "a counter, a backup", scripts: [[[.add("a", 1)]], [[.add("a", 10)]]],
+      policies: ["a": .counter], clocks: [10, 10], restoreCount: 1),
+    Setting(
+      name: "a set, a backup", scripts: [[[.insert("a", 1)]], [[.insert("a", 3)]]],
+      policies: ["a": .union], clocks: [10, 20], restoreCount: 1),
+    Setting(
+      name: "a removal and a backup",
+      scripts: [[[.set("a", number(1))], [.remove("a")]], []],
+      clocks: [10, 3_600], restoreCount: 1),
+  ]
+
+  /// With a journal that another machine gets a copy of, at any moment.
+  static let copied = [
+    Setting(
+      name: "one key, a copy", scripts: [[[.set("a", number(1))], [.set("a", number(2))]]], clocks: [10],
+      copyScript: [[.set("a", number(3))]]),
+    Setting(
+      name: "a key of each, a copy", scripts: [[[.set("a", number(1))], [.set("b", number(2))]]], clocks: [10],
+      copyScript: [[.set("c", number(3))]]),
+    Setting(
+      name: "a counter, a copy", scripts: [[[.add("a", 1)], [.add("a", 2)]]], policies: ["a": .counter], clocks: [10],
+      copyScript: [[.add("a", 10)]]),
+  ]
+  static let copiedLong = [
+    Setting(
+      name: "a key of each, a copy and a loss", scripts: [[[.set("a", number(1))], [.set("b", number(2))]]],
+      clocks: [10], lossCount: 1, copyScript: [[.set("c", number(3))]]),
+    Setting(
+      name: "a counter, a copy that writes twice", scripts: [[[.add("a", 1)], [.add("a", 2)]]],
+      policies: ["a": .counter], clocks: [10], copyScript: [[.add("a", 10)], [.add("a", 20)]]),
+  ]
+
   static let medium = [
     Setting(
       name: "a counter, two losses", scripts: [[[.add("a", 1)], [.add("a", 2)]], [[.add("a", 10)]]],
@@ -79,8 +118,10 @@ struct ReplicaExplorationTests {
   @Test(
     "CK-15, CK-16, CK-24: All replicas end with the same values, and each change counts once",
     arguments: small + (Budget.isLong ? medium : []))
-  func everyOrder(setting: Setting) {
-    var explorer = Explorer(stateCountMax: 3_000_000)
+  func everyOrder(setting: Setting) { explore(setting, stateCountMax: 3_000_000) }
+
+  private func explore(_ setting: Setting, stateCountMax: Int) {
+    var explorer = Explorer(stateCountMax: stateCountMax)
     let problem = explorer.explore(setting)
     #expect(problem == nil, "\(setting.name): \(problem ?? "")")
     #expect(explorer.endCount > 0)
@@ -106,6 +147,8 @@ struct ReplicaExplorationTests {
     return Setting(
       name: "everything", scripts: scripts, policies: ["counter": .counter, "set": .union],
       clocks: [10, 10, random.chance(1, in: 2) ? 10 : 3_600], lossCount: random.below(6), crashCount: random.below(3),
+      restoreCount: random.below(2),
+      copyScript: random.chance(1, in: 2) ? [[.add("counter", 40)], [.set("a", .string("copy"))]] : [],
       beginsWithReading: true)
   }
 
@@ -116,7 +159,12 @@ struct ReplicaExplorationTests {
     for run in 0..<50 {
       var random = SplitMix(seed: seed &* 50 &+ UInt64(run))
       var world = ReplicaWorld(Self.large(&random))
-      while let action = Self.next(world, &random) { world.perform(action) }
+      var stepCount = 0
+      while let action = Self.next(world, &random), stepCount < 100_000 {
+        world.perform(action)
+        stepCount += 1
+      }
+      #expect(stepCount < 100_000, "seed \(seed), run \(run) doesn't end")
       let problem = world.problem ?? world.finalProblem()
       #expect(problem == nil, "seed \(seed), run \(run)")
     }
@@ -126,6 +174,16 @@ struct ReplicaExplorationTests {
     let actions = world.actions
     return actions.isEmpty ? nil : random.pick(actions)
   }
+
+  @Test(
+    "If the server is restored from any backup, all replicas end with the same values, and no key loses its latest write",
+    arguments: restored)
+  func everyBackup(setting: Setting) { explore(setting, stateCountMax: 100_000) }
+
+  @Test(
+    "CK-24: If another machine has a copy of a replica's journal, both upload what they write, and no write is lost",
+    arguments: copied + (Budget.isLong ? copiedLong : []))
+  func everyCopy(setting: Setting) { explore(setting, stateCountMax: 1_000_000) }
 
   @Test("A mistake of the surroundings is found", arguments: ReplicaWorld.Mistake.allCases)
   func mistakes(mistake: ReplicaWorld.Mistake) {

@@ -27,7 +27,12 @@ struct ReplicaJournalTests {
   }
 
   private static func input(_ random: inout SplitMix) -> ReplicaInput {
-    switch random.below(4) {
+    switch random.below(5) {
+    case 4:
+      return .configured(
+        ReplicaSettings(
+          policies: ["counter": .counter, "set": random.pick([.union, .custom])],
+          budget: UploadBudget(countMax: 1 + random.below(5), interval: Int64(random.below(99)))))
     case 0:
       return .write(
         (0..<random.below(4)).map { KeyWrite("key \($0)", optional(&random)) }, isForced: random.chance(1, in: 2))
@@ -43,7 +48,7 @@ struct ReplicaJournalTests {
         SharedBatch(
           items: items, acknowledgement: acknowledgement, isComplete: random.chance(1, in: 2),
           revision: Int64(random.below(99))))
-    case 2: return .uploadIsDue
+    case 2: return random.chance(1, in: 2) ? .uploadIsDue : .uploadWasDue
     default:
       return .uploadEnded(random.below(9), random.pick([.applied(revision: 7), .outdated, .overQuota, .unknown]))
     }

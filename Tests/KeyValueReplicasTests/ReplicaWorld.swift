@@ -29,31 +29,21 @@ struct ModelServer: Hashable {
     return .applied(revision: revision)
   }
 
+  /// The state at an earlier revision.
+  func backup(at revision: Int64) -> ModelServer {
+    var server = ModelServer()
+    server.log = log.filter { $0.revision <= revision }
+    for transaction in server.log {
+      for item in transaction.items { server.items[item.key] = item }
+      server.acknowledgements[transaction.owner] = transaction.acknowledgement
+    }
+    return server
+  }
+
   func everything(for replica: ReplicaID) -> SharedBatch {
     SharedBatch(
       items: items.values.sorted { $0.key < $1.key }, acknowledgement: acknowledgements[replica], isComplete: true,
       revision: revision)
-  }
-}
-
-/// The state of a replica without its policy, to compare and to recognize it.
-struct ReplicaState: Hashable {
-  let entries: [String: ReplicaCore.Entry]
-  let clock: HybridClock
-  let attempt: Upload?
-  let numbers: [Int]
-  let flags: [Bool]
-  let acknowledgement: Acknowledgement?
-  let losses: [ReplicaCore.Loss]
-
-  init(_ core: ReplicaCore) {
-    entries = core.entries
-    clock = core.clock
-    attempt = core.attempt
-    numbers = [core.sequence, core.keyCount, core.byteCount, core.lastUpload]
-    flags = [core.needsRead, core.hasRead, core.hasHeld]
-    acknowledgement = core.acknowledgement
-    losses = core.losses
   }
 }
 
@@ -69,6 +59,10 @@ struct ReplicaWorld {
     /// How many requests or answers may get lost or come late.
     var lossCount = 0
     var crashCount = 0
+    /// How often the server may be restored from a backup.
+    var restoreCount = 0
+    /// The writes of a copy that another machine gets of a replica's journal, at any moment; none is made unless there are some.
+    var copyScript: [[Edit]] = []
     /// Whether replicas read the server before their first write.
     var beginsWithReading = true
     /// A mistake of the surroundings, which the checks have to find.
@@ -109,11 +103,13 @@ struct ReplicaWorld {
   enum Action: Hashable {
     case write(Int), due(Int), reach(Int), deliver(Int), lose(Int), delay(Int), arrive, read(Int), readArrives(Int),
       watch(Int)
-    case crash(Int)
+    case crash(Int), restore(Int64), copy(Int)
   }
 
   struct Member {
     var core: ReplicaCore
+    /// The number of the replica that its journal begins with.
+    var origin: Int
     var journal: [(input: ReplicaInput, now: Int64)] = []
     var remaining: [[Edit]]
     var isDue = false
@@ -142,14 +138,19 @@ struct ReplicaWorld {
   var members: [Member] = []
   /// A request that was given up by its sender, and may still arrive.
   var late: (upload: Upload, owner: ReplicaID)?
+  /// The keys whose last write two machines had that hadn't uploaded it: they may count twice.
+  var copiedKeys: Set<String> = []
+  private var copiesLeft: Int
   var lossesLeft: Int
   var crashesLeft: Int
+  var restoresLeft: Int
   var problem: String?
 
   init(_ setting: Setting) {
     self.setting = setting
-    (lossesLeft, crashesLeft) = (setting.lossCount, setting.crashCount)
-    members = setting.scripts.indices.map { Member(core: core($0), remaining: setting.scripts[$0]) }
+    (lossesLeft, crashesLeft, restoresLeft) = (setting.lossCount, setting.crashCount, setting.restoreCount)
+    copiesLeft = setting.copyScript.isEmpty ? 0 : 1
+    members = setting.scripts.indices.map { Member(core: core($0), origin: $0, remaining: setting.scripts[$0]) }
   }
 
   private func core(_ index: Int) -> ReplicaCore {
@@ -159,16 +160,19 @@ struct ReplicaWorld {
     }
   }
 
+  /// Clocks of two machines never show the same nanosecond.
+  private func clock(_ index: Int) -> Int64 { setting.clocks.indices ~= index ? setting.clocks[index] : 1_000 }
+
   var fingerprint: Fingerprint {
     Fingerprint(
-      states: members.map { ReplicaState($0.core) }, server: server,
+      states: members.map(\.core.state), server: server,
       rest: members.flatMap {
         [
           $0.remaining.count, $0.isDue ? 1 : 0, $0.wantsRead ? 1 : 0, Int($0.read?.revision ?? -1),
           Int($0.watched ?? -1),
           $0.answer?.id ?? -1,
         ]
-      } + [lossesLeft, crashesLeft],
+      } + [lossesLeft, crashesLeft, restoresLeft, copiesLeft],
       uploads: members.map(\.request) + [late?.upload], outcomes: members.map { $0.answer?.outcome },
       reads: members.map { $0.read?.batch })
   }
@@ -178,7 +182,8 @@ struct ReplicaWorld {
     var actions: [Action] = late == nil ? [] : [.arrive]
     for (index, member) in members.enumerated() {
       if !member.remaining.isEmpty, member.core.hasRead || !setting.beginsWithReading { actions.append(.write(index)) }
-      if member.isDue { actions.append(.due(index)) }
+      // A process begins with reading, and makes nothing else meanwhile.
+      if member.isDue, !member.wantsRead, member.read == nil { actions.append(.due(index)) }
       if member.request != nil {
         actions.append(.reach(index))
         if lossesLeft > 0, late == nil { actions.append(.delay(index)) }
@@ -194,7 +199,9 @@ struct ReplicaWorld {
         actions.append(.watch(index))
       }
       if crashesLeft > 0 { actions.append(.crash(index)) }
+      if copiesLeft > 0, member.core.hasRead { actions.append(.copy(index)) }
     }
+    if restoresLeft > 0 { actions += (0..<server.revision).map { .restore($0) } }
     return actions
   }
 
@@ -214,7 +221,7 @@ struct ReplicaWorld {
     case .reach(let index):
       guard let upload = members[index].request else { return }
       members[index].request = nil
-      members[index].answer = (upload.id, execute(upload, index))
+      members[index].answer = (upload.id, execute(upload, members[index].core.replica))
     case .deliver(let index):
       guard let answer = members[index].answer else { return }
       members[index].answer = nil
@@ -233,7 +240,7 @@ struct ReplicaWorld {
     case .arrive:
       guard let late else { return }
       self.late = nil
-      _ = execute(late.upload, Int(late.owner.rawValue) - 1)
+      _ = execute(late.upload, late.owner)
     case .read(let index):
       members[index].wantsRead = false
       var batch = server.everything(for: members[index].core.replica)
@@ -246,11 +253,44 @@ struct ReplicaWorld {
       step(index, .received(read.batch))
     case .watch(let index): watch(index)
     case .crash(let index): crash(index)
+    case .restore(let revision): restore(revision)
+    case .copy(let index): copy(index)
     }
   }
 
-  private mutating func execute(_ upload: Upload, _ index: Int) -> UploadOutcome {
-    let owner = members[index].core.replica
+  /// Another machine begins with the journal of a replica, which goes on.
+  private mutating func copy(_ index: Int) {
+    copiesLeft -= 1
+    copiedKeys = members[index].core.pendingKeys
+    let origin = members[index].origin
+    var member = Member(
+      core: core(origin), origin: origin, journal: members[index].journal, remaining: setting.copyScript)
+    for (input, now) in member.journal { _ = member.core.replay(input, at: now) }
+    members.append(member)
+    if let id = member.core.uploadUnderWay { step(members.count - 1, .uploadEnded(id, .unknown)) }
+  }
+
+  /// The connections of a former replica end.
+  private mutating func reconnect(_ index: Int, as former: ReplicaID) {
+    if late == nil, let upload = members[index].request { late = (upload, former) }
+    (members[index].request, members[index].answer) = (nil, nil)
+    (members[index].wantsRead, members[index].read, members[index].watched) = (true, nil, nil)
+  }
+
+  /// The server goes on with what it had at an earlier revision, and all connections end, with everything that was under way.
+  private mutating func restore(_ revision: Int64) {
+    restoresLeft -= 1
+    late = nil
+    server = server.backup(at: revision)
+    for index in members.indices {
+      (members[index].wantsRead, members[index].read, members[index].watched) = (true, nil, nil)
+      let unanswered = members[index].request?.id ?? members[index].answer?.id
+      (members[index].request, members[index].answer) = (nil, nil)
+      if let unanswered { step(index, .uploadEnded(unanswered, .unknown)) }
+    }
+  }
+
+  private mutating func execute(_ upload: Upload, _ owner: ReplicaID) -> UploadOutcome {
     if setting.mistake == .noAcknowledgement {
       server.acknowledgements[owner]?.revision = upload.expectedAcknowledgement
     }
@@ -280,14 +320,28 @@ struct ReplicaWorld {
   /// The process ends, and the next one reads its journal.
   private mutating func crash(_ index: Int) {
     crashesLeft -= 1
-    var member = Member(core: core(index), remaining: members[index].remaining)
+    let origin = members[index].origin
+    var member = Member(core: core(origin), origin: origin, remaining: members[index].remaining)
     member.written = members[index].written
     let journal = setting.mistake == .journalForgets ? Array(members[index].journal.dropLast()) : members[index].journal
-    for (input, now) in journal { _ = try? member.core.step(input, at: now) }
-    if setting.mistake == nil, ReplicaState(member.core) != ReplicaState(members[index].core) {
+    for (input, now) in journal { _ = member.core.replay(input, at: now) }
+    if setting.mistake == nil, member.core.state != members[index].core.state {
       problem = "the journal of replica \(index) leads to another state"
     }
-    member.journal = journal
+    // The journal is written anew, and begins with the state.
+    let state = member.core.state
+    let record = ReplicaJournal.Record(.restored(state), at: clock(index))
+    let bytes = ReplicaJournal.head(of: member.core.replica) + ReplicaJournal.bytes(of: record)
+    member.core = core(origin)
+    guard let kept = try? ReplicaJournal.read(bytes), kept.records == [record] else {
+      problem = "the state of replica \(index) isn't read as it was written"
+      return
+    }
+    _ = member.core.replay(.restored(state), at: record.now)
+    if member.core.state != state || member.core.counts != members[index].core.counts, setting.mistake == nil {
+      problem = "the journal of replica \(index) that was written anew leads to another state"
+    }
+    member.journal = [(record.input, record.now)]
     // A request that was sent may still arrive.
     if late == nil, let upload = members[index].request { late = (upload, members[index].core.replica) }
     members[index] = member
@@ -295,13 +349,14 @@ struct ReplicaWorld {
   }
 
   private mutating func step(_ index: Int, _ input: ReplicaInput) {
-    let now = setting.clocks[index]
+    let now = clock(index)
     do throws(WriteRefusal) {
-      let before = members[index].core.values
+      let (before, replica) = (members[index].core.values, members[index].core.replica)
       let effects = try members[index].core.step(input, at: now)
       members[index].journal.append((input, now))
       check(index, input, before, effects)
       for effect in effects { carryOut(effect, index) }
+      if members[index].core.replica != replica { reconnect(index, as: replica) }
     } catch { problem = "replica \(index) refuses a write: \(error)" }
   }
 
@@ -318,4 +373,9 @@ struct ReplicaWorld {
     case .wake: members[index].isDue = true
     }
   }
+}
+
+extension ReplicaCore {
+  /// They follow from the state.
+  fileprivate var counts: [Int] { [keyCount, byteCount] }
 }

@@ -9,13 +9,17 @@ extension EtcdClient {
   ///   - kind: Whether it may be made a second time.
   ///   - name: The name of the call in errors.
   ///   - body: The message.
+  ///   - remaining: How much time is left; `nil` for as much as the client gives each call.
   /// - Returns: The answer.
   /// - Throws: The error of the last attempt.
   func call(
-    _ path: String, _ kind: CallCore.Kind, _ name: @autoclosure () -> String, _ body: JSONValue
+    _ path: String, _ kind: CallCore.Kind, _ name: @autoclosure () -> String, _ body: JSONValue,
+    remaining: Duration? = nil
   ) async throws(EtcdError) -> JSONValue {
+    // With little time left, a server that doesn't answer mustn't use it up alone.
     let limits = EtcdCallLimits(
-      whole: configuration.callLimit, attempt: configuration.attemptLimit,
+      whole: min(configuration.callLimit, remaining ?? configuration.callLimit),
+      attempt: min(configuration.attemptLimit, remaining.map { $0 / 3 } ?? configuration.attemptLimit),
       attemptCountMax: max(configuration.attemptCountMax, configuration.endpoints.count))
     let bytes = body.encoded
     var core = CallCore(kind, limits, at: clock.now)

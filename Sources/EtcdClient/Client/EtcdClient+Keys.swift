@@ -39,7 +39,10 @@ extension EtcdClient {
       keys, limit: Int64(limit), revision: revision, isSerializable: options.contains(.mayBeStale),
       keysOnly: options.contains(.keysOnly), countOnly: options.contains(.countOnly))
     let answer = try await call("/v3/kv/range", .read, "reading '\(keys.start)'", message)
-    return try decoded("a read") { () throws(EtcdWire.Malformed) in try EtcdWire.range(answer) }
+    return try decoded("a read") { () throws(EtcdWire.Malformed) in
+      _ = try EtcdWire.answeredRevision(answer)
+      return try EtcdWire.range(answer)
+    }
   }
 
   /// Reads a key.
@@ -61,7 +64,7 @@ extension EtcdClient {
   /// - Returns: The keys, as they were together at the revision of the result.
   /// - Throws: ``EtcdError``; `compacted` if the store was compacted meanwhile.
   public func allPages(_ keys: EtcdKeyRange, pageSize: Int = 1000) async throws(EtcdError) -> EtcdRangeResult {
-    precondition(pageSize > 0, "a page has at least one key")
+    if pageSize < 1 { throw EtcdError(.invalidArgument, "a page has at least one key, not \(pageSize)") }
     var all = try await range(keys, limit: pageSize)
     while all.hasMore, let last = all.keyValues.last {
       let page = try await range(keys.behind(last.key), limit: pageSize, revision: all.revision)
@@ -90,7 +93,7 @@ extension EtcdClient {
   public func put(_ key: EtcdBytes, _ value: EtcdBytes, lease: EtcdLeaseID? = nil) async throws(EtcdError) -> Int64 {
     if key.bytes.isEmpty { throw EtcdTransaction.emptyKey }
     let answer = try await call("/v3/kv/put", .once, "put of '\(key)'", EtcdWire.put(key, value, lease: lease))
-    return try decoded("a put") { () throws(EtcdWire.Malformed) in try EtcdWire.revision(answer) }
+    return try decoded("a put") { () throws(EtcdWire.Malformed) in try EtcdWire.answeredRevision(answer) }
   }
 
   /// Removes the keys of a range.
@@ -103,7 +106,10 @@ extension EtcdClient {
     if keys.start.bytes.isEmpty { throw EtcdTransaction.emptyKey }
     let message = EtcdWire.delete(keys, wantsPrevious: true)
     let answer = try await call("/v3/kv/deleterange", .once, "deletion of '\(keys.start)'", message)
-    return try decoded("a deletion") { () throws(EtcdWire.Malformed) in try EtcdWire.keyValues(answer["prev_kvs"]) }
+    return try decoded("a deletion") { () throws(EtcdWire.Malformed) in
+      _ = try EtcdWire.answeredRevision(answer)
+      return try EtcdWire.keyValues(answer["prev_kvs"])
+    }
   }
 
   /// Makes a transaction.
@@ -119,16 +125,24 @@ extension EtcdClient {
   public func transact(
     _ transaction: EtcdTransaction, name: EtcdOperationName? = nil
   ) async throws(EtcdError) -> EtcdTransactionResult {
-    let sent = name.map(transaction.named) ?? transaction
-    if let flaw = sent.flaw { throw flaw }
     let kind: CallCore.Kind = transaction.onlyReads ? .read : name == nil ? .once : .repeatable
-    let answer = try await call("/v3/kv/txn", kind, "a transaction", EtcdWire.transaction(sent))
-    let result = try decoded("a transaction") { () throws(EtcdWire.Malformed) in try EtcdWire.transaction(answer) }
+    let result = try await transact(name.map(transaction.named) ?? transaction, kind)
     if name == nil { return result }
     guard let unnamed = result.unnamed else {
       throw EtcdError(.invalidAnswer, "a transaction was answered, but not as it was asked", mayHaveBeenApplied: true)
     }
     return unnamed
+  }
+
+  /// Makes a transaction as it is.
+  func transact(_ transaction: EtcdTransaction, _ kind: CallCore.Kind) async throws(EtcdError) -> EtcdTransactionResult
+  {
+    if let flaw = transaction.flaw { throw flaw }
+    let answer = try await call("/v3/kv/txn", kind, "a transaction", EtcdWire.transaction(transaction))
+    return try decoded("a transaction") { () throws(EtcdWire.Malformed) in
+      _ = try EtcdWire.answeredRevision(answer)
+      return try EtcdWire.transaction(answer)
+    }
   }
 }
 

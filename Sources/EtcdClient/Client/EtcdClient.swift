@@ -81,10 +81,13 @@ public final class EtcdClient: Sendable {
   /// - Parameters:
   ///   - configuration: The cluster, the user and the limits of calls.
   ///   - options: The authority to trust, and the certificate of the client.
-  /// - Throws: ``EtcdError`` with the code `libraryMissing` if the system has no libcurl.
+  /// - Throws: ``EtcdError`` with the code `libraryMissing` if the system has no libcurl, `invalidArgument` without an endpoint.
   public convenience init(
     _ configuration: Configuration, options: CurlTransport.Options = CurlTransport.Options()
   ) throws(EtcdError) {
+    if configuration.endpoints.isEmpty {
+      throw EtcdError(.invalidArgument, "the configuration has no endpoint; name at least one server")
+    }
     do {
       self.init(configuration, transport: try CurlTransport(options: options), clock: HostClock.shared)
     } catch { throw EtcdError(error) }

@@ -34,7 +34,7 @@ public final class EtcdLease: Sendable {
       if Task.isCancelled { return }
       let askedAt = clock.now
       do throws(EtcdError) {
-        let ttl = try await client.renew(id)
+        let ttl = try await client.renew(id, remaining: askedAt.duration(to: validUntil))
         order = core.withLock { $0.renewed(ttl, askedAt: askedAt, at: clock.now) }
       } catch {
         order = core.withLock { $0.renewalFailed(error, at: clock.now) }
@@ -66,8 +66,14 @@ extension EtcdClient {
   /// - Returns: Its time from now on; `nil` if there's no such lease.
   /// - Throws: ``EtcdError``.
   public func renew(_ lease: EtcdLeaseID) async throws(EtcdError) -> Duration? {
+    try await renew(lease, remaining: nil)
+  }
+
+  /// Renews a lease for a holder who can't wait longer than `remaining`.
+  func renew(_ lease: EtcdLeaseID, remaining: Duration?) async throws(EtcdError) -> Duration? {
     let answer = try await call(
-      "/v3/lease/keepalive", .repeatable, "the renewal of lease \(lease)", .object(["ID": .integer(lease.number)]))
+      "/v3/lease/keepalive", .repeatable, "the renewal of lease \(lease)", .object(["ID": .integer(lease.number)]),
+      remaining: remaining)
     if answer["error"].isObject {
       throw EtcdError(.unavailable, answer["error"]["message"].text ?? "the renewal failed")
     }
@@ -108,6 +114,13 @@ extension EtcdClient {
   public func withLease<Result: Sendable>(
     ttl: Duration, _ body: @escaping @Sendable (EtcdLease) async throws -> Result
   ) async throws -> Result {
+    try await withLease(ttl: ttl, lost: EtcdError(.leaseNotFound, "a lease has ended while it was needed"), body)
+  }
+
+  /// The same with the error to throw if the lease is lost.
+  func withLease<Result: Sendable>(
+    ttl: Duration, lost: EtcdError, _ body: @escaping @Sendable (EtcdLease) async throws -> Result
+  ) async throws -> Result {
     let askedAt = clock.now
     let granted = try await grantLease(ttl: ttl)
     let lease = EtcdLease(LeaseCore(granted.id, ttl: granted.ttl, askedAt: askedAt), clock)
@@ -126,7 +139,7 @@ extension EtcdClient {
     }
     // Also if this task is cancelled: others wait for the keys to go.
     await Task { _ = try? await self.revoke(lease.id) }.value
-    if result.wasLost { throw EtcdError(.leaseNotFound, "lease \(lease.id) has ended while it was needed") }
+    if result.wasLost { throw lost }
     guard let outcome = result.0 else { throw EtcdError(.cancelled, "the task was cancelled") }
     return try outcome.get()
   }

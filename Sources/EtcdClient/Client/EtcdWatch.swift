@@ -23,12 +23,14 @@ extension EtcdClient {
   /// Reports the changes of a range, each once and in order.
   ///
   /// The stream to the server begins with the first `next()`. If it breaks or is silent for too long, another one takes its
-  /// place behind the last change, at any server. It's tried without end until the task is cancelled or the watch can't go on.
+  /// place behind the last change, at any server. It's tried without end until the task is cancelled or the watch can't go on,
+  /// for example because nothing at the endpoints has ever answered as etcd does.
   /// If the reader is slow, the server keeps the changes.
   ///
   /// - Parameters:
   ///   - keys: The range.
-  ///   - revision: The first revision to report; `nil` for changes from now on, of which the first batch, without changes, has the revision.
+  ///   - revision: The first revision to report, at most the one after the last; `nil` for changes from now on, of which the first batch, without
+  ///     changes, has the revision.
   ///   - options: The changes to report.
   /// - Returns: The batches, for one reader.
   public func watch(
@@ -42,7 +44,8 @@ extension EtcdClient {
 public struct EtcdWatch: AsyncSequence, Sendable {
   /// Changes up to a revision.
   public typealias Element = EtcdWatchBatch
-  /// The reason why changes are missing from here on: `compacted`, `permissionDenied`, `differentCluster`, `cancelled` or another.
+  /// The reason why changes are missing from here on: `compacted`, `futureRevision` after servers were restored from a backup,
+  /// `permissionDenied`, `differentCluster`, `cancelled` or another.
   public typealias Failure = EtcdError
 
   let client: EtcdClient
@@ -99,6 +102,10 @@ public struct EtcdWatch: AsyncSequence, Sendable {
             event = .authenticationEnded(.success(token))
           } catch { event = .authenticationEnded(.failure(error)) }
         case .read: event = await read()
+        case .askRevision:
+          do throws(EtcdError) {
+            event = .revisionAsked(.success(try await client.range(.key(watch.keys.start), limit: 1).revision))
+          } catch { event = .revisionAsked(.failure(error)) }
         case .deliver(let batch): return batch
         case .pause(let duration):
           close()

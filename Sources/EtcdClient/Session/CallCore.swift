@@ -74,7 +74,10 @@ package struct CallCore: Sendable {
   /// Takes the event that the last order has led to, and gives the next order.
   package mutating func take(_ event: Event, _ session: inout EtcdSession, at now: MonotonicTime) -> Order {
     switch (phase, event) {
-    case (.calling, .callEnded(.success(let answer))):
+    case (.calling(let endpoint, _), .callEnded(.success(let answer))):
+      if !session.answered(endpoint, as: answer["header"]["cluster_id"].text) {
+        return answeredByAnotherCluster(endpoint, &session, at: now)
+      }
       phase = .ended
       return .succeed(answer)
     case (.calling(let endpoint, let token), .callEnded(.failure(let error))):
@@ -117,6 +120,23 @@ package struct CallCore: Sendable {
     guard error.isTransient else { return fail(error) }
     if kind == .once, error.mayHaveBeenApplied { return fail(error) }
     return goOn(after: error, at: endpoint, &session, at: now)
+  }
+
+  /// A write has been made there, where the callers of the other endpoints never see it.
+  ///
+  /// A read is made elsewhere.
+  private mutating func answeredByAnotherCluster(
+    _ endpoint: Int, _ session: inout EtcdSession, at now: MonotonicTime
+  ) -> Order {
+    let error = EtcdError(
+      .differentCluster,
+      "endpoint \(endpoint + 1) of \(session.endpointCount) belongs to another cluster than the others. Take it from the configuration, "
+        + "or make a new client if the cluster was made anew",
+      mayHaveBeenApplied: kind != .read)
+    if kind == .read { return goOn(after: error, at: endpoint, &session, at: now) }
+    session.endpointFailed(endpoint)
+    mayHaveBeenApplied = true
+    return fail(error)
   }
 
   private mutating func goOn(

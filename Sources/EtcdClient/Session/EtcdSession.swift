@@ -8,6 +8,10 @@ package struct EtcdSession: Hashable, Sendable {
   package private(set) var preferred = 0
   /// The token; `nil` without a user, or until one was given.
   package private(set) var token: String?
+  /// The cluster, by the first answer.
+  private var cluster: String?
+  /// The endpoints that have answered as its members.
+  private var members: Set<Int> = []
 
   /// Begins a session.
   package init(endpointCount: Int, hasUser: Bool) {
@@ -19,6 +23,21 @@ package struct EtcdSession: Hashable, Sendable {
   /// An endpoint has failed: others are asked, unless another call has found another one since.
   package mutating func endpointFailed(_ endpoint: Int) {
     if endpoint == preferred { preferred = (preferred + 1) % endpointCount }
+  }
+
+  /// An endpoint has answered as a member of a cluster; `nil` if it didn't say of which one.
+  ///
+  /// - Returns: Whether that's the cluster of the other endpoints. One that was a member has another cluster after that was made anew from a
+  ///   backup, and then the others have, too.
+  package mutating func answered(_ endpoint: Int, as cluster: String?) -> Bool {
+    guard let cluster else { return true }
+    if let known = self.cluster, known != cluster {
+      if !members.contains(endpoint) { return false }
+      members = []
+    }
+    self.cluster = cluster
+    members.insert(endpoint)
+    return true
   }
 
   /// A token was given.

@@ -11,6 +11,8 @@ package struct WatchCore: Sendable {
     case authenticate(endpoint: Int)
     /// Wait for the next message of the stream.
     case read
+    /// Ask for the last revision of the whole cluster: the server that answers the stream hasn't come as far as the reader.
+    case askRevision
     /// Give a batch to the reader; then ask for the next order by ``proceed()``.
     case deliver(EtcdWatchBatch)
     /// Let go of the stream and wait.
@@ -27,6 +29,8 @@ package struct WatchCore: Sendable {
     case authenticationEnded(Result<String, EtcdError>)
     /// A message came.
     case message(EtcdWatchMessage)
+    /// The cluster's last revision was asked for.
+    case revisionAsked(Result<Int64, EtcdError>)
     /// The stream has ended.
     case streamEnded(EtcdError)
     /// The pause is over.
@@ -87,6 +91,11 @@ package struct WatchCore: Sendable {
     case (.authenticating(let endpoint), .authenticationEnded(.failure(let error))):
       return broken(error, endpoint, nil, &session)
     case (.reading(let endpoint, let token), .message(let message)): return arrived(message, endpoint, token, &session)
+    case (.reading(let endpoint, let token), .revisionAsked(let result)):
+      switch result {
+      case .success(let revision): return asked(revision)
+      case .failure(let error): return broken(error, endpoint, token, &session)
+      }
     case (.reading(let endpoint, let token), .streamEnded(let error)): return broken(error, endpoint, token, &session)
     case (.pausing, .pauseEnded): return open(session)
     case (.new, _), (.opening, _), (.authenticating, _), (.reading, _), (.pausing, _), (.ended, _):
@@ -104,8 +113,14 @@ package struct WatchCore: Sendable {
     return .open(endpoint: endpoint, token: session.token, from: next)
   }
 
+  /// How often each server may answer as etcd doesn't before the first one has answered as it should.
+  private static let strangeAnswerCountMax = 5
+
   private mutating func fail(_ error: EtcdError) -> Order {
     phase = .ended
+    var error = error
+    // It's about reading.
+    error.mayHaveBeenApplied = false
     return .fail(error)
   }
 }
@@ -124,8 +139,8 @@ extension WatchCore {
     refusalCount = 0
     if message.isCreated {
       // Everything before was never asked for, so a reader that watches from now on knows where it stands.
-      if next == nil { return deliver(upTo: message.revision, []) }
-      return .read
+      guard let next else { return deliver(upTo: message.revision, []) }
+      return message.revision + 1 < next ? .askRevision : .read
     }
     // Not before: a server that ends each stream as soon as it has begun isn't asked again at once.
     failureCount = 0
@@ -137,6 +152,16 @@ extension WatchCore {
     }
     // Time has passed: the server says up to which revision there was nothing else. Another server may be behind.
     return message.revision >= missed ? deliver(upTo: message.revision, []) : .read
+  }
+
+  /// One server may be behind the others; all of them together never are, unless they have lost what they had.
+  private mutating func asked(_ revision: Int64) -> Order {
+    guard let next, revision + 1 < next else { return .read }
+    return fail(
+      EtcdError(
+        .futureRevision,
+        "the last revision is \(revision), and changes up to \(next - 1) were reported: the servers were restored from a backup, or are others; read everything, and watch from there"
+      ))
   }
 
   private mutating func deliver(upTo revision: Int64, _ changes: [EtcdChange]) -> Order {
@@ -168,6 +193,12 @@ extension WatchCore {
       return open(session)
     }
     guard error.isTransient else { return fail(error) }
+    // There may be a proxy in front of one server, or of all as they start; but something that has never answered as etcd does is something else.
+    if error.code == .invalidAnswer, clusterID == nil,
+      failureCount >= Self.strangeAnswerCountMax * session.endpointCount
+    {
+      return fail(error)
+    }
     session.endpointFailed(endpoint)
     let pause = EtcdCallLimits.pause(round: failureCount)
     failureCount += 1

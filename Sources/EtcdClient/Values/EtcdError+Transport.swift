@@ -14,6 +14,7 @@ extension EtcdError {
       default: .unavailable
       }
     self.init(code, error.message, mayHaveBeenApplied: !error.isUnsent)
+    cause = error
   }
 
   /// Whether another endpoint, or the same one later, may do better.

@@ -1,3 +1,5 @@
+public import HTTPTransport
+
 /// The failure of a call: its kind, its reason, and whether the store can have been changed.
 ///
 /// ```
@@ -12,6 +14,8 @@ public struct EtcdError: Error, Hashable, Sendable, CustomStringConvertible {
   public var mayHaveBeenApplied: Bool
   /// The revision below which the server has forgotten everything; only with the code `compacted`, and only for watches.
   public var compactRevision: Int64?
+  /// The failure of the exchange with the server, if that's the reason; `nil` if the server itself has refused the call.
+  public var cause: HTTPTransportError?
 
   /// Creates an error.
   ///
@@ -54,7 +58,7 @@ public struct EtcdError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let tooLarge = Code(4, "tooLarge")
     /// The revision was compacted: read everything anew, and watch from there.
     public static let compacted = Code(5, "compacted")
-    /// The server hasn't reached the revision yet.
+    /// The server hasn't reached the revision yet, or was restored from a backup that's older.
     public static let futureRevision = Code(6, "futureRevision")
     /// The lease has ended or never existed.
     public static let leaseNotFound = Code(7, "leaseNotFound")
@@ -86,12 +90,14 @@ public struct EtcdError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let differentCluster = Code(20, "differentCluster")
     /// The server has ended a watch for another reason.
     public static let watchRefused = Code(21, "watchRefused")
-    /// The certificate of the server, or of this client, isn't trusted.
+    /// The certificate of the server, or of this client, isn't trusted, or the server doesn't speak TLS at this port: see the message.
     public static let notTrusted = Code(22, "notTrusted")
     /// The system has no libcurl; the message names the package.
     public static let libraryMissing = Code(23, "libraryMissing")
     /// Any other failure; the message has the server's words.
     public static let other = Code(24, "other")
+    /// A lock isn't held any more, so that nothing was written on its behalf.
+    public static let lockLost = Code(25, "lockLost")
   }
 }
 
@@ -130,6 +136,7 @@ extension EtcdError {
       ("key is not provided", .invalidArgument), ("value is provided", .invalidArgument),
       ("lease is provided", .invalidArgument), ("too many operations", .tooManyOperations),
       ("duplicate key given", .duplicateKey), ("request is too large", .tooLarge),
+      ("message larger than max", .tooLarge),
       ("revision has been compacted", .compacted), ("is a future revision", .futureRevision),
       ("lease not found", .leaseNotFound), ("lease already exists", .leaseExists),
       ("too large lease TTL", .invalidArgument), ("permission denied", .permissionDenied),

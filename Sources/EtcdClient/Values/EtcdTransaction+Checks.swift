@@ -27,13 +27,25 @@ extension EtcdTransaction {
 
   static let emptyKey = EtcdError(.invalidArgument, "a key has at least one byte")
 
+  static let successMarker: EtcdBytes = "1"
+  static let failureMarker: EtcdBytes = "0"
+  static let lockLostMarker: EtcdBytes = "2"
+
   /// The same transaction, made once at most however often it's sent.
-  package func named(_ name: EtcdOperationName) -> EtcdTransaction {
-    let isMade = EtcdCompare(.key(name.key), .greater, .createRevision(0))
+  package func named(_ name: EtcdOperationName) -> EtcdTransaction { marked(name).unlessMade(name) }
+
+  /// The same transaction, which also writes the key of its name and which branch was made.
+  func marked(_ name: EtcdOperationName) -> EtcdTransaction {
     var marked = self
-    marked.success.append(.put(name.key, "1", lease: name.lease))
-    marked.failure.append(.put(name.key, "0", lease: name.lease))
-    return EtcdTransaction(if: [isMade], then: [.range(.key(name.key))], else: [.transaction(marked)])
+    marked.success.append(.put(name.key, Self.successMarker, lease: name.lease))
+    marked.failure.append(.put(name.key, Self.failureMarker, lease: name.lease))
+    return marked
+  }
+
+  /// The same transaction, which is made only if the key of its name isn't there.
+  func unlessMade(_ name: EtcdOperationName) -> EtcdTransaction {
+    let isMade = EtcdCompare(.key(name.key), .greater, .createRevision(0))
+    return EtcdTransaction(if: [isMade], then: [.range(.key(name.key))], else: [.transaction(self)])
   }
 }
 
@@ -44,7 +56,8 @@ extension EtcdTransactionResult {
     case .range(let range)? where succeeded:
       guard let marker = range.keyValues.first else { return nil }
       return EtcdTransactionResult(
-        revision: marker.modRevision, succeeded: marker.value == "1", results: [], wasRepeated: true)
+        revision: marker.modRevision, succeeded: marker.value == EtcdTransaction.successMarker, results: [],
+        wasRepeated: true)
     case .transaction(var inner)? where !succeeded:
       guard inner.results.popLast() == .put else { return nil }
       inner.revision = revision

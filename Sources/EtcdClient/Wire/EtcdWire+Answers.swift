@@ -27,6 +27,13 @@ extension EtcdWire {
 
   static func revision(_ answer: JSONValue) throws(Malformed) -> Int64 { try integer(answer["header"]["revision"]) }
 
+  /// The revision of a whole answer, which has one always: a server that knows nothing of keys may answer with an empty object.
+  static func answeredRevision(_ answer: JSONValue) throws(Malformed) -> Int64 {
+    let revision = try revision(answer)
+    if revision < 1 { throw Malformed() }
+    return revision
+  }
+
   static func keyValue(_ value: JSONValue) throws(Malformed) -> EtcdKeyValue {
     let lease = try integer(value["lease"])
     return EtcdKeyValue(

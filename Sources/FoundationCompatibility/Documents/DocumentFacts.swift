@@ -4,10 +4,29 @@
 
   /// The state of a document that any thread may read.
   struct DocumentFacts: Sendable {
-    var url: URL
+    private(set) var url: URL
+    /// From where others have moved the file, since the program has chosen a place last.
+    private var formerPlaces: Set<SystemPath> = []
     var state = UIDocument.State.closed
     var modificationDate: Date?
     var progress: Progress?
+
+    init(url: URL) { self.url = url }
+
+    /// The program has chosen the place.
+    mutating func place(at url: URL) {
+      self.url = url
+      formerPlaces = []
+    }
+
+    /// Somebody else has moved the file.
+    mutating func follow(to url: URL) {
+      formerPlaces.insert(self.url.systemPath)
+      self.url = url
+    }
+
+    /// Whether the file was there a moment ago: a save that began then says so.
+    func isFormerPlace(_ url: URL) -> Bool { formerPlaces.contains(url.systemPath) }
   }
 
   /// Takes what ``UIDocument/read(from:)`` reads for an operation, so that it's loaded when the access has ended and the operation still

@@ -10,6 +10,14 @@
     var outcome: OperationOutcome
     var stamp: FileStamp?
     var modificationDate: Date?
+    /// The file was moved, and the access was of its former place: nothing was done there.
+    private(set) var isOutrun = false
+
+    static var outrun: Finding {
+      var finding = Finding(.missing)
+      finding.isOutrun = true
+      return finding
+    }
 
     init(_ outcome: OperationOutcome) { self.outcome = outcome }
 
@@ -41,14 +49,17 @@
       perform(document) { document in
         // A save puts another file in the place of the one that was read, which isn't the place of a link to it.
         document.read(url, .resolvesSymbolicLink) { url in
-          // Nobody saves it meanwhile. Failing to clear up harms nobody.
-          _ = try? HostFileSystem().removeLeftovers(ofSavesOf: url.systemPath)
-          guard let stamp = try FileStamp.stamp(of: url) else { throw CocoaError.missing(url) }
+          // Nobody saves it meanwhile. Failing to clear up harms nobody. Text that another program has written in the last instant before a
+          // killed save is kept as a version.
+          let versions = VersionsWithinAccess(VersionDomain.versions)
+          _ = try? HostFileSystem().removeLeftovers(ofSavesOf: url.systemPath) { versions.keepLeftover($0, of: url) }
+          guard let found = try FileStamp.find(at: url.systemPath) else { throw CocoaError.missing(url) }
+          if found.hasMemberLeftovers { try? document.memberLeftovers(at: url).take() }
           try document.read(from: url)
-          document.facts.withLock { $0.url = url.absoluteURL }
+          document.facts.withLock { $0.place(at: url.absoluteURL) }
           NSFileCoordinator.addFilePresenter(document)
           document.enterNeighbours(at: url)
-          return Finding(.done, stamp, at: url)
+          return Finding(.done, found.stamp, at: url)
         }
       } then: { [self] document, finding in
         let finding = loadArrived(document, finding)
@@ -75,7 +86,7 @@
       let (base, mayTakeOver) = (memory.base?.tag, !core.published.hasUnsavedChanges)
       if mayTakeOver { document.inbox.open() }
       perform(document) { document in
-        document.read(document.fileURL, .withoutChanges) { url in
+        document.readFile { url in
           if document.neighbour.hasLostFile(at: url) { return Finding(.missing) }
           guard let stamp = try FileStamp.stamp(of: url) else { return Finding(.missing) }
           document.neighbour.hold(url)
@@ -103,7 +114,7 @@
       let isHere = url.systemPath == document.fileURL.systemPath
       document.inbox.open()
       perform(document) { document in
-        document.read(url, isHere ? .withoutChanges : []) { url in
+        let load: (URL) throws -> Finding = { url in
           if isHere, document.neighbour.hasLostFile(at: url) { return Finding(.missing) }
           guard let stamp = try FileStamp.stamp(of: url) else {
             if isHere { return Finding(.missing) }
@@ -114,6 +125,7 @@
           if !isHere { finding.modificationDate = nil }
           return finding
         }
+        return isHere ? document.readFile(load) : document.read(url, [], load)
       } then: { [self] document, finding in
         // Edited all the same: that's kept first, and then this is done again.
         if core.published.revision != revision { _ = document.inbox.close() }
@@ -131,11 +143,11 @@
       let target = document.placeForSaving(.forOverwriting)
       perform(document) { document in
         guard let target else {
-          return document.write(document.fileURL, []) { url in
+          return document.writeFile { url in
             try document.write(contents, over: base, at: url)
           }
         }
-        return document.move(document.fileURL, to: target) { url, target, move in
+        return document.moveFile(to: target) { url, target, move in
           if document.neighbour.hasLostFile(at: url) { return Finding(.missing) }
           guard let present = try FileStamp.stamp(of: url) else { return Finding(.missing) }
           if present != base { return Finding(.differs(unreadable: nil), present, at: url) }
@@ -152,7 +164,7 @@
     /// The document's class has written by itself.
     func noteForeignWrite(_ document: UIDocument) {
       perform(document) { document in
-        document.read(document.fileURL, .withoutChanges) { url in
+        document.readFile { url in
           guard let stamp = try FileStamp.stamp(of: url) else { return Finding(.missing) }
           document.neighbour.hold(url)
           return Finding(.done, stamp, at: url)
@@ -200,7 +212,7 @@
 
     func keepTheirs(_ document: UIDocument) {
       perform(document) { document in
-        document.read(document.fileURL, .withoutChanges) { url in
+        document.readFile { url in
           _ = try VersionsWithinAccess(VersionDomain.versions)
             .add(to: url, contentsOf: url, byMoving: false, isConflict: true)
           return Finding(.done)
@@ -213,7 +225,7 @@
     func keepMine(_ document: UIDocument) {
       guard let contents = contents(of: document, { _ in }) else { return failHeldHandlers() }
       perform(document) { document in
-        document.read(document.fileURL, .withoutChanges) { url in
+        document.readFile { url in
           let versions = VersionDomain.versions
           let folder = NSFileVersion.temporaryDirectoryURLForNewVersionOfItem(at: url)
           defer { try? FileManager.default.removeItem(at: folder) }

@@ -243,7 +243,8 @@
 
     func save(_ url: URL, _ operation: UIDocument.SaveOperation, _ handler: DocumentHandler) {
       guard let document else { return handler(false) }
-      let isHere = url.systemPath == document.fileURL.systemPath
+      let isFormer = operation == .forOverwriting && document.facts.withLock { $0.isFormerPlace(url) }
+      let isHere = isFormer || url.systemPath == document.fileURL.systemPath
       if isAskingToSave {
         isAskingToSave = false
         if isHere { return write(document) { [self] in end([handler], $0) } }

@@ -36,7 +36,9 @@
       let directory = try PinnedDirectory(at: path, files)
       var members: [Member] = []
       try collect(StoredMember(directory, .top), "", &members)
-      return StampedItem(stamp: .package(members.sorted { $0.path < $1.path }), status: status)
+      return StampedItem(
+        stamp: .package(members.sorted { $0.path < $1.path }), status: status,
+        hasMemberLeftovers: directory.hasMemberLeftovers)
     }
 
     /// Packages have a limit of depth, which bounds the recursion.
@@ -66,12 +68,16 @@
     let stamp: FileStamp
     /// Before it was read.
     let status: FileStatus
+    /// Whether it's a package in which killed saves of single members have left files.
+    var hasMemberLeftovers = false
 
     /// Throws ESTALE unless an item is this one, and has what it had.
     func check(_ item: DirectoryItem) throws(SystemError) {
       let now = try HostFileSystem().statusIfPresent(of: item.name, at: item.directory)
       switch stamp {
-      case .file: if let now, now.hasContents(of: status) { return }
+      // A program that has mapped the file changes its bytes and not its status.
+      case .file:
+        if let now, now.hasContents(of: status), (try? FileStamp.find(at: item.path)?.stamp) == stamp { return }
       case .package:
         if now?.identity == status.identity, (try? FileStamp.find(at: item.path)?.stamp) == stamp { return }
       }

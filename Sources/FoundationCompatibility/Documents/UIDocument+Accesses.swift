@@ -42,15 +42,52 @@
       return finding ?? Finding(problem ?? CocoaError(.fileWriteUnknown))
     }
 
-    /// Accesses the file and the place that it's moved to; `body` gets both, and what moves the file.
-    nonisolated func move(
-      _ url: URL, to target: URL, _ body: (URL, URL, () throws -> Void) throws -> Finding
+    /// Reads the document's own file, wherever it is by then.
+    nonisolated func readFile(_ body: (URL) throws -> Finding) -> Finding {
+      following { asked in
+        read(asked, .withoutChanges) { url in try isOutrun(asked, at: url) ? .outrun : body(url) }
+      }
+    }
+
+    /// Writes the document's own file, wherever it is by then.
+    nonisolated func writeFile(_ body: (URL) throws -> Finding) -> Finding {
+      following { asked in
+        write(asked, []) { url in try isOutrun(asked, at: url) ? .outrun : body(url) }
+      }
+    }
+
+    /// Accesses the document's file and the place that it's moved to; `body` gets both, and what moves the file.
+    nonisolated func moveFile(to target: URL, _ body: (URL, URL, () throws -> Void) throws -> Finding) -> Finding {
+      following { asked in move(asked, to: target, body) }
+    }
+
+    /// Accesses the document's file, again if it was outrun.
+    private nonisolated func following(_ access: (URL) -> Finding) -> Finding {
+      for _ in 0..<Self.attemptCountMax {
+        let finding = access(fileURL)
+        if !finding.isOutrun { return finding }
+      }
+      return Finding(DocumentError(.coordination, "'\(fileURL.path)' is moved again and again. Try again later."))
+    }
+
+    /// Whether the news of a move came between the choice of a place and the request of the access that is at `url`: then it's about
+    /// whatever is at the former place by now.
+    ///
+    /// A request that's there before the document has the news is led to the new place (C-317), so an access is at one of the two.
+    private nonisolated func isOutrun(_ asked: URL, at url: URL) -> Bool {
+      let present = fileURL.systemPath
+      return present != asked.systemPath && present != url.systemPath
+    }
+
+    private nonisolated func move(
+      _ asked: URL, to target: URL, _ body: (URL, URL, () throws -> Void) throws -> Finding
     ) -> Finding {
       var (problem, finding): (NSError?, Finding?) = (nil, nil)
       let coordinator = NSFileCoordinator(filePresenter: self)
       unsafe coordinator.coordinate(
-        writingItemAt: url, options: .forMoving, writingItemAt: target, options: .forReplacing, error: &problem
+        writingItemAt: asked, options: .forMoving, writingItemAt: target, options: .forReplacing, error: &problem
       ) { url, target in
+        if isOutrun(asked, at: url) { return finding = .outrun }
         do {
           finding = try body(url, target) {
             do throws(SystemError) {
@@ -69,7 +106,7 @@
     /// Presents another place, before anybody else can reach it.
     nonisolated func present(at url: URL) {
       NSFileCoordinator.removeFilePresenter(self)
-      facts.withLock { $0.url = url.absoluteURL }
+      facts.withLock { $0.place(at: url.absoluteURL) }
       NSFileCoordinator.addFilePresenter(self)
       enterNeighbours(at: url)
     }
@@ -95,6 +132,8 @@
         if neighbour.hasLostFile(at: url) { return Finding(.missing) }
         guard let found = try FileStamp.find(at: url.systemPath) else { return Finding(.missing) }
         if found.stamp != base { return Finding(.differs(unreadable: nil), found.stamp, at: url) }
+        // The new package has none of these files.
+        if found.hasMemberLeftovers { try memberLeftovers(at: url).takeBeforeReplacement() }
         do {
           let finding = try write(contents, to: url, for: .forOverwriting, insteadOf: found)
           neighbour.hold(url)
@@ -106,6 +145,10 @@
     }
 
     private nonisolated static var attemptCountMax: Int { 16 }
+
+    nonisolated func memberLeftovers(at url: URL) -> MemberLeftovers {
+      MemberLeftovers(inPackageAt: url.systemPath, url, VersionDomain.versions)
+    }
 
     /// Writes contents by the methods that the program may override.
     nonisolated func write(

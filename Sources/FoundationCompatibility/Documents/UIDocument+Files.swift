@@ -40,13 +40,13 @@
         let isThere = try HostFileSystem().statusIfPresent(of: place) != nil
         let restore = (contents as? FileWrapper)?.capturePlaces()
         do {
-          try writeContents(contents, to: new, for: operation, originalContentsURL: isThere ? url : nil)
+          try writeContents(contents, to: new.url, for: operation, originalContentsURL: isThere ? url : nil)
           if isThere {
             try exchange(new, with: url, expected)
           } else if expected != nil {
             throw ChangedMeanwhile()
           } else {
-            _ = try FileManager.put(new, inPlaceOf: url)
+            _ = try FileManager.put(new.url, inPlaceOf: url)
           }
         } catch {
           restore?()
@@ -63,8 +63,8 @@
     }
 
     /// Puts what was written in the place of the file, unless another program has written that since it was compared.
-    private nonisolated func exchange(_ new: URL, with url: URL, _ expected: StampedItem?) throws {
-      let (files, place, source) = (HostFileSystem(), url.systemPath, new.systemPath)
+    private nonisolated func exchange(_ new: Draft, with url: URL, _ expected: StampedItem?) throws {
+      let (files, place, source) = (HostFileSystem(), url.systemPath, new.url.systemPath)
       let written: StampedItem?
       do throws(SystemError) {
         do throws(SystemError) {
@@ -73,6 +73,7 @@
           // A link has none that matter.
         }
         do { written = try FileStamp.find(at: source) } catch { written = nil }
+        try files.beginExchange(new.directory)
         try files.exchangeItem(at: source, with: place) { (item) throws(SystemError) in try expected?.check(item) }
       } catch {
         if expected != nil, error.number == .changedMeanwhile || error.number == .noSuchFileOrDirectory {
@@ -83,9 +84,16 @@
       saving.withLock { if $0?.place == place { $0?.written = written } }
     }
 
+    /// A place beside a file, for what will change places with it.
+    private struct Draft {
+      let url: URL
+      /// The directory around it.
+      let directory: FileDescriptor
+    }
+
     /// Runs `body` with a place beside a file, in a directory that's gone afterwards, and that the next open removes if this process is
     /// killed.
-    private nonisolated func withDraft(beside url: URL, _ body: (URL) throws -> Void) throws {
+    private nonisolated func withDraft(beside url: URL, _ body: (Draft) throws -> Void) throws {
       let (files, place) = (HostFileSystem(), url.systemPath)
       let (parent, folder, use): (FileDescriptor, SystemPath, FileDescriptor)
       do throws(SystemError) {
@@ -98,11 +106,12 @@
         }
       } catch { throw FileManager.cocoaError(error, url) }
       defer {
-        try? files.removeTree(folder, at: parent, overridingMode: true)
+        try? files.removeDisplaced(DirectoryItem(name: folder, directory: parent, place: place.parent))
         try? files.close(use)
         try? files.close(parent)
       }
-      try body(place.parent.appending(folder).appending(place.lastComponent).foundationURL)
+      try body(
+        Draft(url: place.parent.appending(folder).appending(place.lastComponent).foundationURL, directory: use))
     }
   }
 #endif

@@ -454,7 +454,7 @@
     ///
     /// - Parameter newURL: Where it is now.
     open nonisolated func presentedItemDidMove(to newURL: URL) {
-      facts.withLock { $0.url = newURL.absoluteURL }
+      facts.withLock { $0.follow(to: newURL.absoluteURL) }
       neighbour.move(to: newURL)
       // Such a move may stand for a change right before it.
       MainTurns.enter { self.runner.note(.itemChanged) }

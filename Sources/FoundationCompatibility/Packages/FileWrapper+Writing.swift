@@ -1,4 +1,5 @@
 #if !canImport(ObjectiveC)
+  internal import FileDocuments
   internal import FilePackages
   internal import Foundation
   internal import SystemInterface
@@ -60,7 +61,9 @@
 
     private func saveDirectory(to path: SystemPath, _ options: WritingOptions, mayLink: Bool) throws {
       guard case .directory(let directory) = node else { return }
-      let replaced = try HostFileSystem().statusIfPresent(of: path)?.identity
+      let present = try HostFileSystem().statusIfPresent(of: path)
+      if options.contains(.atomic), present?.kind == .directory { try takeMemberLeftovers(inPackageAt: path) }
+      let replaced = present?.identity
       let tree = PackageTree(try Self.packageNode(of: directory, mode), files: HostFileSystem())
       let (written, _) = try tree.write(
         to: path, options.contains(.atomic) ? .anything : .nothing, linking: mayLink ? .always : .never)
@@ -72,6 +75,17 @@
       } else if let replaced {
         // Contents that were read from the replaced package can be read from this one.
         try? rebind(to: top) { $0?.directory.identity == replaced }
+      }
+    }
+
+    /// Makes versions of the files that killed saves of single members have left in a package, before that's replaced.
+    private func takeMemberLeftovers(inPackageAt path: SystemPath) throws {
+      let url = path.foundationURL
+      let leftovers = MemberLeftovers(inPackageAt: path, url, VersionDomain.versions)
+      do throws(DocumentError) {
+        if leftovers.areThere { try leftovers.takeBeforeReplacement() }
+      } catch {
+        throw CocoaError(.fileWriteUnknown, userInfo: [NSURLErrorKey: url, NSUnderlyingErrorKey: error])
       }
     }
 

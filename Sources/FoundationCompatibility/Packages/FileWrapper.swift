@@ -285,7 +285,8 @@
     /// Writes the wrapper with all that's in it; it's at the place as a whole or not at all, and on the disk when this returns.
     ///
     /// Without ``WritingOptions/atomic`` a directory, and a link, isn't written where something is. A file replaces a file in one step
-    /// anyway. Permissions, owner and extended attributes of what is replaced are kept unless ``fileAttributes`` says otherwise.
+    /// anyway. Permissions, owner and extended attributes of what is replaced are kept unless ``fileAttributes`` says otherwise. A file that a
+    /// killed save of one member has left in a package becomes a version before the package is replaced (rule CD-14).
     ///
     /// - Parameters:
     ///   - url: The place, a file URL.

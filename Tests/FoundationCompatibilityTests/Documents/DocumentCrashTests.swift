@@ -4,7 +4,7 @@ import Foundation
 import FoundationCompatibility
 import Testing
 
-@Suite("UIDocument, of processes that are killed", .timeLimit(.minutes(4)))
+@Suite("UIDocument, of processes that are killed", .timeLimit(.minutes(8)))
 @MainActor struct DocumentCrashTests {
   init() { _ = Sandbox.versionStore }
 

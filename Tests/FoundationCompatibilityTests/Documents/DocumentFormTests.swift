@@ -2,7 +2,7 @@ import Foundation
 import FoundationCompatibility
 import Testing
 
-@Suite("UIDocument, in forms and types that a class chooses", .timeLimit(.minutes(4)))
+@Suite("UIDocument, in forms and types that a class chooses", .timeLimit(.minutes(8)))
 @MainActor struct DocumentFormTests {
   init() { _ = Sandbox.versionStore }
 
@@ -120,6 +120,19 @@ import Testing
     }
   }
 
+  @Test("A save gives the file the attributes that the class states")
+  func statedAttributes() async throws {
+    try await withSandbox { box in
+      let document = LockedNote(fileURL: try box.write("a.txt", "one"))
+      #expect(await document.open())
+      document.type(" two")
+      #expect(await document.close())
+      let attributes = try FileManager.default.attributesOfItem(atPath: document.fileURL.path)
+      #expect(attributes[.posixPermissions] as? Int == 0o440)
+      #expect(try box.text(document.fileURL) == "one two")
+    }
+  }
+
   @Test("CD-02: Errors of the system and of packages are errors of Cocoa")
   func errorsOfTheSystem() async throws {
     try await withSandbox { box in
@@ -210,6 +223,15 @@ private final class TwofoldNote: NoteDocument {
   ) {
     calls.append("handler")
     super.save(to: url, for: saveOperation, completionHandler: completionHandler)
+  }
+}
+
+/// States attributes.
+private final class LockedNote: NoteDocument {
+  override nonisolated func fileAttributesToWrite(
+    to url: URL, for saveOperation: SaveOperation
+  ) throws -> [AnyHashable: Any] {
+    [FileAttributeKey.posixPermissions: 0o440]
   }
 }
 

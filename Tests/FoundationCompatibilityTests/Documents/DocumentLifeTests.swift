@@ -2,7 +2,7 @@ import Foundation
 import FoundationCompatibility
 import Testing
 
-@Suite("UIDocument, alone", .timeLimit(.minutes(4)))
+@Suite("UIDocument, alone", .timeLimit(.minutes(8)))
 @MainActor struct DocumentLifeTests {
   init() { _ = Sandbox.versionStore }
 

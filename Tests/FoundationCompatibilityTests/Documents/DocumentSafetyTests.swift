@@ -3,9 +3,10 @@ import FileVersions
 import Foundation
 import FoundationCompatibility
 import SystemInterface
+import TestSupport
 import Testing
 
-@Suite("UIDocument, and its saves", .timeLimit(.minutes(4)))
+@Suite("UIDocument, and its saves", .timeLimit(.minutes(8)))
 @MainActor struct DocumentSafetyTests {
   init() { _ = Sandbox.versionStore }
 
@@ -29,6 +30,29 @@ import Testing
       let conflicts = try #require(NSFileVersion.unresolvedConflictVersionsOfItem(at: url))
       #expect(try conflicts.map { try box.text($0.url) } == ["theirs"])
       #expect(try FileManager.default.contentsOfDirectory(atPath: box.root.path) == ["a.txt"])
+      #expect(await document.close())
+    }
+  }
+
+  @Test(
+    "CD-12: Nor does a program that stores text in its mapping of the file, which changes no date",
+    arguments: [true, false])
+  func storedBesideSave(isInLastInstant: Bool) async throws {
+    try await withSandbox { box in
+      let url = try box.write("a.txt", "one, two")
+      let mapping = try #require(MappedFile(url.path))
+      let document = NoteDocument(fileURL: url)
+      #expect(await document.open())
+      document.type(" mine")
+      if isInLastInstant {
+        document.whileWriting = { mapping.store("theirs, ") }
+      } else {
+        mapping.store("theirs, ")
+      }
+      #expect(await document.autosave())
+      #expect(try box.text(url) == "one, two mine")
+      let conflicts = try #require(NSFileVersion.unresolvedConflictVersionsOfItem(at: url))
+      #expect(try conflicts.map { try box.text($0.url) } == ["theirs, "])
       #expect(await document.close())
     }
   }
@@ -78,11 +102,14 @@ import Testing
       let (used, use) = try files.makeDraftDirectory(for: SystemPath("a.txt"), at: parent, mode: 0o700)
       let (unused, end) = try files.makeDraftDirectory(for: SystemPath("a.txt"), at: parent, mode: 0o700)
       try Data("draft".utf8).write(to: box.url("\(unused)/a.txt"))
+      // A child that another test is starting may have the descriptor for a moment.
+      try files.unlock(end)
       try files.close(end)
       let document = NoteDocument(fileURL: url)
       #expect(await document.open())
       #expect(Set(try FileManager.default.contentsOfDirectory(atPath: box.root.path)) == ["a.txt", "\(used)"])
       #expect(await document.close())
+      try files.unlock(use)
       try files.close(use)
       #expect(await document.open())
       #expect(try FileManager.default.contentsOfDirectory(atPath: box.root.path) == ["a.txt"])

@@ -7,7 +7,7 @@ import Glibc
 import Testing
 
 @Suite(
-  "UIDocument, when another program brings the files of two documents of one process together", .timeLimit(.minutes(2)))
+  "UIDocument, when another program brings the files of two documents of one process together", .timeLimit(.minutes(8)))
 @MainActor struct MovedOverDocumentTests {
   init() { _ = Sandbox.versionStore }
 

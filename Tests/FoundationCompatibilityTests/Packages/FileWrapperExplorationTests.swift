@@ -88,7 +88,7 @@ struct FileWrapperExplorationTests {
 
   @Test(
     "FW-5, FW-9: After any edits and saves a package has what the wrappers have, read lazily, at once, or serialized",
-    arguments: Budget.seeds(normal: 40, long: 2_000))
+    arguments: Budget.seeds(normal: 40, long: 400, complete: 2_000))
   func edits(seed: UInt64) throws {
     try withSandbox { box in
       var random = SplitMix(seed: seed)

@@ -1,4 +1,4 @@
-import EtcdClient
+package import EtcdClient
 import Foundation
 import HTTPTestSupport
 import HTTPTransport
@@ -6,27 +6,27 @@ import SystemInterface
 import TestSupport
 
 /// Servers on loopback in a directory of their own, which ends with the last reference.
-final class EtcdCluster: @unchecked Sendable {
+package final class EtcdCluster: @unchecked Sendable {
   /// Whether the program is there; it's in Debian's package `etcd-server`.
-  static let isInstalled = isProgram("etcd")
+  package static let isInstalled = isProgram("etcd")
 
   /// Whether a program is there.
-  static func isProgram(_ name: String) -> Bool {
+  package static func isProgram(_ name: String) -> Bool {
     (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
       FileManager.default.isExecutableFile(atPath: "\($0)/\(name)")
     }
   }
 
-  struct Failure: Error {}
+  package struct Failure: Error {}
 
-  let endpoints: [EtcdEndpoint]
+  package let endpoints: [EtcdEndpoint]
   private let directory: String
   private let arguments: [[String]]
   // Only the test's task starts and ends servers: the class isn't shared while it does.
   private var processes: [ChildProcess?]
 
   /// Starts servers that, if asked, have certificates and want them from clients.
-  init(count: Int = 1, hasCertificates: Bool = false) throws {
+  package init(count: Int = 1, hasCertificates: Bool = false) throws {
     directory = NSTemporaryDirectory() + "etcd-\(UUID().uuidString.prefix(8))"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     let ports = try (0..<count * 2).map { _ in
@@ -53,7 +53,7 @@ final class EtcdCluster: @unchecked Sendable {
   }
 
   /// A file in the directory.
-  func path(_ name: String) -> String { "\(directory)/\(name)" }
+  package func path(_ name: String) -> String { "\(directory)/\(name)" }
 
   private static func certificateArguments(_ directory: String) -> [String] {
     [
@@ -73,6 +73,7 @@ final class EtcdCluster: @unchecked Sendable {
         new -CA ca.pem -CAkey ca.key -keyout $name.key -out $name.pem -subj /O=$name -addext basicConstraints=critical,CA:false \
           -addext subjectAltName=IP:127.0.0.1 -addext extendedKeyUsage=serverAuth,clientAuth
       done
+      openssl pkcs8 -topk8 -passout pass:secret -in client.key -out locked.key
       """
     let shell = try ChildProcess(
       "sh", ["-c", script, "sh", directory], input: .nothing, output: .nothing, errors: .nothing)
@@ -84,18 +85,24 @@ final class EtcdCluster: @unchecked Sendable {
     try? FileManager.default.removeItem(atPath: directory)
   }
 
-  func start(_ index: Int = 0) throws {
+  package func start(_ index: Int = 0) throws {
     processes[index] = try ChildProcess(
       "etcd", arguments[index], environment: ["ETCD_UNSUPPORTED_ARCH": "arm64"], input: .nothing, output: .nothing,
       errors: .nothing)
   }
 
-  func kill(_ index: Int = 0) { processes[index]?.kill() }
+  package func kill(_ index: Int = 0) { processes[index]?.kill() }
 
-  func send(_ signal: Int32, to index: Int = 0) { processes[index]?.send(signal) }
+  /// Sends a signal; after SIGSTOP, none of the server's threads runs any more on return.
+  package func send(_ signal: Int32, to index: Int = 0) {
+    processes[index]?.send(signal)
+    if signal == SIGSTOP { processes[index]?.awaitState(WSTOPPED) }
+  }
 
   /// A client that waits for the servers to be ready.
-  func client(user: String? = nil, password: String = "", _ alter: (inout EtcdClient.Configuration) -> Void = { _ in })
+  package func client(
+    user: String? = nil, password: String = "", _ alter: (inout EtcdClient.Configuration) -> Void = { _ in }
+  )
     throws
     -> EtcdClient
   {
@@ -108,7 +115,7 @@ final class EtcdCluster: @unchecked Sendable {
   }
 
   /// A call that the client doesn't have.
-  func post(_ path: String, _ text: String, token: String? = nil) async throws -> String {
+  package func post(_ path: String, _ text: String, token: String? = nil) async throws -> String {
     let headers = token.map { [HTTPHeader("Authorization", $0)] } ?? []
     let request = HTTPRequest("POST", endpoints[0].url + path, headers: headers, body: Array(text.utf8))
     let response = try await CurlTransport().send(request)

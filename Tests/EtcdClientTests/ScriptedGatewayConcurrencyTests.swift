@@ -7,7 +7,7 @@ import Testing
 
 /// A client whose gateway is a script, with the quirks of the real one.
 @Suite("Client at a scripted gateway")
-struct ScriptedGatewayTests {
+struct ScriptedGatewayConcurrencyTests {
   /// The requests so far.
   final class Log: Sendable {
     private let entries = Guarded<[String]>([])
@@ -28,13 +28,16 @@ struct ScriptedGatewayTests {
   private let log = Log()
 
   private func client(
-    endpoints: Int = 1, user: String? = nil, answer: @escaping @Sendable (HTTPRequest, ScriptedExchange, Int) -> Void
+    endpoints: Int = 1, user: String? = nil, configure: (inout EtcdClient.Configuration) -> Void = { _ in },
+    answer: @escaping @Sendable (HTTPRequest, ScriptedExchange, Int) -> Void
   ) -> EtcdClient {
     let addresses = (1...endpoints).map { EtcdEndpoint("http://h\($0)") }
     let transport = ScriptedTransport(clock: clock) { [log] request, exchange in
       answer(request, exchange, log.add(request))
     }
-    return EtcdClient(.init(endpoints: addresses, user: user, password: "p"), transport: transport, clock: clock)
+    var configuration = EtcdClient.Configuration(endpoints: addresses, user: user, password: "p")
+    configure(&configuration)
+    return EtcdClient(configuration, transport: transport, clock: clock)
   }
 
   private func error(_ body: () async throws -> Void) async -> EtcdError? {
@@ -71,7 +74,7 @@ struct ScriptedGatewayTests {
       exchange.respond(status, "{\"error\":\"\(message)\",\"message\":\"\(message)\",\"code\":\(grpc)}")
     }
     let found = await error { try await client.put("a", "b") }
-    #expect(found?.code == code && found?.mayHaveBeenApplied == false)
+    #expect(found?.code == code && found?.mayHaveBeenApplied == false && found?.cause == nil)
     #expect(log.all == ["1/v3/kv/put"])
   }
 
@@ -81,13 +84,22 @@ struct ScriptedGatewayTests {
       (200, "<html>", EtcdError.Code.invalidAnswer), (200, "{}x", .invalidAnswer), (200, "[]", .invalidAnswer),
       (302, "", .invalidAnswer),
       (500, "oops", .unavailable), (502, "<html>", .unavailable),
-      (200, "{\"header\":{\"revision\":\"x\"}}", .invalidAnswer),
+      (200, "{\"header\":{\"revision\":\"x\"}}", .invalidAnswer), (200, "{}", .invalidAnswer),
     ])
   func strangeAnswers(status: Int, text: String, code: EtcdError.Code) async {
     let client = client { _, exchange, _ in exchange.respond(status, text) }
     let found = await error { try await client.put("a", "b") }
     #expect(found?.code == code && found?.mayHaveBeenApplied == true)
     #expect(log.all == ["1/v3/kv/put"])
+  }
+
+  @Test("an empty object is no answer of etcd to any call about keys")
+  func emptyAnswers() async {
+    let client = client { _, exchange, _ in exchange.respond(200, "{}") }
+    #expect(await error { _ = try await client.get("a") }?.code == .invalidAnswer)
+    #expect(await error { _ = try await client.delete(.key("a")) }?.code == .invalidAnswer)
+    let transaction = EtcdTransaction(then: [.put("a", "b")])
+    #expect(await error { _ = try await client.transact(transaction) }?.code == .invalidAnswer)
   }
 
   @Test("absent members are zeros and empty values, and integers of 64 bits are exact")
@@ -118,6 +130,7 @@ struct ScriptedGatewayTests {
     #expect(try await client.put("a", "1") == 3)
     let lost = await error { try await client.put("a", "2") }
     #expect(lost?.code == .unavailable && lost?.mayHaveBeenApplied == true)
+    #expect(lost?.cause?.code == .connectionLost)
     #expect(log.all == ["1/v3/kv/put", "2/v3/kv/put", "2/v3/kv/put"])
   }
 
@@ -298,6 +311,37 @@ struct ScriptedGatewayTests {
     clock.advance(by: .seconds(10))
     #expect(await working.value?.code == .leaseNotFound)
     #expect(log.all == ["1/v3/lease/grant", "1/v3/lease/keepalive", "1/v3/lease/revoke"])
+  }
+
+  @Test("CE-03: a renewal without an answer doesn't outlast the lease, however long calls may take")
+  func renewalHangs() async throws {
+    let client = client(
+      endpoints: 1,
+      configure: {
+        $0.callLimit = .seconds(1000); $0.attemptLimit = .seconds(1000)
+      }
+    ) {
+      request, exchange, _ in
+      if request.url.hasSuffix("grant") {
+        exchange.respond(200, "{\"header\":{},\"ID\":\"5\",\"TTL\":\"30\"}")
+      } else if request.url.hasSuffix("revoke") {
+        exchange.respond(200, "{\"header\":{}}")
+      }
+    }
+    let working = Task {
+      await error {
+        try await client.withLease(ttl: .seconds(30)) { lease in
+          try await ManualWait().untilCancelled()
+          #expect(!lease.isValid)
+        }
+      }
+    }
+    while !log.all.contains("1/v3/lease/revoke") {
+      clock.advance(by: .milliseconds(500))
+      await Task.yield()
+    }
+    #expect(await working.value?.code == .leaseNotFound)
+    #expect(log.all.count { $0.hasSuffix("keepalive") } >= 3)
   }
 }
 
