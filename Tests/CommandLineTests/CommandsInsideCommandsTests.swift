@@ -36,7 +36,7 @@ struct CommandsInsideCommandsTests {
   func upgrade() throws {
     try bench.makeFile("a")
     let script =
-      #""$FILECOORD" read "$ROOT/a" -- "$FILECOORD" write --timeout 0.2 "$ROOT/a" -- sh -c 'echo new >"$ROOT/a"'"#
+      #""$FILECOORD" read "$ROOT/a" -- "$FILECOORD" write --timeout 3 "$ROOT/a" -- sh -c 'echo new >"$ROOT/a"'"#
     let alone = try bench.startScript(script)
     #expect(try alone.end() == 0, "\(alone.errors.text)")
     #expect(bench.text("a") == "new\n")

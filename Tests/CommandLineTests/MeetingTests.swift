@@ -53,7 +53,7 @@ private final class LonelyUser {
 
   /// Whether another process is kept waiting.
   func isHeld(session: Bool, by holder: RunningTool) throws -> Bool {
-    let writer = try start(["write", "--timeout", "0.2", file, "--", "true"], session: session)
+    let writer = try start(["write", "--timeout", "2", file, "--", "true"], session: session)
     let status = try writer.end()
     if status == 75 { return writer.errors.text.contains("pid \(holder.pid)") }
     if status != 0 { Issue.record("\(writer.errors.text)") }
@@ -121,7 +121,7 @@ struct MeetingTests {
     holder.closeInput()
     #expect(try holder.end() == 0, "\(holder.errors.text)")
     #expect(try !user.isHeld(session: false, by: holder))
-    let writer = try user.start(["write", "--timeout", "0.2", user.file + "2", "--", "true"], session: false)
+    let writer = try user.start(["write", "--timeout", "2", user.file + "2", "--", "true"], session: false)
     #expect(try writer.end() == 75)
     #expect(writer.errors.text.contains("pid \(second.pid)"), "\(writer.errors.text)")
   }

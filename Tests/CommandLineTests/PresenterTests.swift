@@ -47,7 +47,7 @@ struct PresenterTests {
       release.signal()
       registration.end()
     }
-    let result = try bench.run("read", "--timeout", "0.2", url.path, "--", "true")
+    let result = try bench.run("read", "--timeout", "2", url.path, "--", "true")
     #expect(result.status == 75)
     #expect(result.errors.contains("the presenter 'editor'"))
   }

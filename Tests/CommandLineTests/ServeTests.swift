@@ -14,7 +14,7 @@ struct ServeTests {
     let holder = try bench.hold("a")
     let server = try bench.start("serve")
     _ = try server.output.line(containing: "serving ")
-    let refused = try bench.run("write", "--timeout", "0.2", bench.path("a"), "--", "true")
+    let refused = try bench.run("write", "--timeout", "2", bench.path("a"), "--", "true")
     #expect(refused.status == 75)
     #expect(refused.errors.contains("pid \(holder.pid)"))
     holder.closeInput()
@@ -43,7 +43,7 @@ struct ServeTests {
     // The access that the holder has reported to the new service.
     let holding = "pid \(holder.pid) "
     try await domain.waitUntil { $0.accesses.contains { $0.party.process.hasPrefix(holding) } }
-    let refused = try bench.run("write", "--timeout", "0.2", bench.path("a"), "--", "true")
+    let refused = try bench.run("write", "--timeout", "2", bench.path("a"), "--", "true")
     #expect(refused.status == 75, "\(refused.errors)")
     #expect(refused.errors.contains("pid \(holder.pid)"))
     holder.closeInput()
@@ -61,7 +61,7 @@ struct ServeTests {
     var refused = ""
     for number in 0..<14 {
       let holder = try bench.startScript("exec $FILECOORD hold $ROOT/\(number)")
-      let write = try bench.run("write", "--timeout", "0.2", bench.path("elsewhere"), "--", "true")
+      let write = try bench.run("write", "--timeout", "2", bench.path("elsewhere"), "--", "true")
       if write.status == 75 {
         refused = write.errors
         break

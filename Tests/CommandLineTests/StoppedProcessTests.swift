@@ -44,6 +44,11 @@ struct StoppedProcessTests {
     holder.stop()
     let waiter = try bench.start("write", "--wait-report", "0.6", url.path, "--", "true")
     _ = try waiter.errors.line { $0.contains("(pid \(holder.pid) 'filecoord', stopped)") }
+    let tree = try bench.run("tree", "--json", url.path)
+    let object = try JSONSerialization.jsonObject(with: Data(tree.output.utf8)) as? [String: [[String: Any]]]
+    let held = try #require(object?["accesses"]?.first { $0["state"] as? String == "holding" })
+    #expect(held["pid"] as? Int == Int(holder.pid) && held["process"] as? String == "filecoord")
+    #expect(held["stopped"] as? Bool == true)
     waiter.signal(SIGINT)
     #expect(try waiter.end() == 130)
     let taker = try bench.run("write", "--skip-stopped", "0.1", url.path, "--", "echo", "taken")

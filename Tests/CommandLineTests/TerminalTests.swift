@@ -42,7 +42,7 @@ struct TerminalTests {
   func failure() throws {
     _ = try bench.hold("a")
     let writer = try bench.start(
-      "write", "--wait-report", "0.01", "--timeout", "0.3", bench.path("a"), "--", "true",
+      "write", "--wait-report", "0.01", "--timeout", "2", bench.path("a"), "--", "true",
       on: PseudoTerminal(width: 300))
     #expect(try writer.end() == 75)
     #expect(writer.errors.text.contains("\rfilecoord: timedOut: "))

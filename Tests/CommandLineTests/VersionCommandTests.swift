@@ -265,6 +265,23 @@ struct VersionCommandTests {
     #expect(try watcher.end() == 0)
   }
 
+  @Test("A kept directory that's moved away is reported, and one that comes to its path is kept")
+  func movedDirectory() throws {
+    let directory = bench.path("d")
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+    try bench.makeFile("d/a", "1")
+    let keeper = try bench.start("keep", "--live", directory)
+    _ = try keeper.errors.line { $0 == "keeping versions below \(directory)" }
+    try FileManager.default.moveItem(atPath: directory, toPath: bench.path("aside"))
+    _ = try keeper.errors.line { $0.hasPrefix(directory + ": ") && $0.contains("no versions are kept until") }
+    try bench.makeFile("aside/a", "23")
+    try FileManager.default.moveItem(atPath: bench.path("aside"), toPath: directory)
+    _ = try keeper.output.line { $0 == bench.path("d/a") + "  2" }
+    _ = try keeper.errors.line { $0 == "keeping versions below \(directory)" }
+    keeper.signal(SIGTERM)
+    #expect(try keeper.end() == 0)
+  }
+
   @Test("A directory below that can't be read is reported before the others are said to be kept")
   func unreadableDirectory() throws {
     let directory = bench.path("closed")

@@ -11,7 +11,7 @@ struct WaitingTests {
     try bench.makeFile("a")
   }
 
-  @Test("A deadline ends the wait with 75, and says who is in the way", arguments: ["0.2", "0"])
+  @Test("A deadline ends the wait with 75, and says who is in the way", arguments: ["2", "0"])
   func deadline(seconds: String) throws {
     let holder = try bench.hold("a", "--write")
     let result = try bench.run("write", "--timeout", seconds, bench.path("a"), "--", "touch", bench.path("touched"))

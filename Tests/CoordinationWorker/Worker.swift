@@ -22,6 +22,8 @@ struct Worker {
     case "edit": try EditingWorker.main(Array(arguments[2...]))
     case "end": try EndingWorker.main(Array(arguments[2...]))
     case "journal": try JournalingWorker.main(Array(arguments[2...]))
+    case "overwrite": try OverwritingWorker.main(URL(filePath: arguments[3]), in: .socket(arguments[2]))
+    case "author": try AuthoringWorker.main(Array(arguments[2...]))
     case "fork-end": try ForkingWorker.end(URL(filePath: arguments[3]), in: .socket(arguments[2]))
     case "fork-linger": try ForkingWorker.linger(URL(filePath: arguments[3]), in: .socket(arguments[2]))
     case "greedy": try GreedyWorker.main(URL(filePath: arguments[3]), in: .socket(arguments[2]))

@@ -231,12 +231,19 @@ extension ServiceWorld {
   private mutating func reassertion() -> Reassertion {
     switch choices.below(4) {
     case 0: .access(access(), request())
-    case 1: .presenter(presenter(), registration())
+    case 1: .presenter(presenter(), registration(), running: running())
     case 2: .token(access(), token())
     default:
       .debt(
         presenter(), choices.pick(messages),
         owedFor: DebtOrigin(session: UInt64(choices.below(4)), access: access()))
+    }
+  }
+
+  private mutating func running() -> [RunningCallback] {
+    (0..<choices.below(3)).map { _ in
+      RunningCallback(
+        message: choices.pick(messages), kind: choices.pick([.relinquishToWriter, .saveChanges, .itemDidChange]))
     }
   }
 

@@ -1,6 +1,6 @@
 extension Command {
   static let completion = Command(
-    name: "completion", operands: "bash|zsh|fish", operandCount: 1...1, operandChoices: ["bash", "zsh", "fish"],
+    name: "completion", operands: "bash|zsh|fish", operandCount: 1...1, choices: { ["bash", "zsh", "fish"] },
     summary: "Print a script that lets a shell complete commands, options and files.",
     details: """
       For bash, source it in ~/.bashrc. For zsh, save it as _filecoord in a directory of $fpath. For fish, save it as

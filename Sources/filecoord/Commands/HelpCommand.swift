@@ -4,7 +4,7 @@ extension Option {
 
 extension Command {
   static let help = Command(
-    name: "help", operands: "[COMMAND]", operandCount: 0...1, operandChoices: commandNames, options: [.man],
+    name: "help", operands: "[COMMAND]", operandCount: 0...1, choices: { Command.all.map(\.name) }, options: [.man],
     summary: "Print the help of the tool or of one command.",
     details:
       "The same as --help before or after the name of a command. With --man it prints all of it as one manual page.",
@@ -31,12 +31,4 @@ extension Command {
       Terminal.output.write("filecoord \(Help.version)\n")
       return .success
     })
-
-  /// Written out, because the table of commands is made of this one too.
-  private static let commandNames = [
-    "read", "write", "move", "copy", "delete", "watch", "hold", "tree", "explain", "predicate", "query", "versions",
-    "keep", "show", "diff", "restore", "remove", "recover", "purge", "conflicts", "resolve", "doctor", "serve", "tour",
-    "completion",
-    "help",
-  ]
 }

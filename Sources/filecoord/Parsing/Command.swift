@@ -12,8 +12,9 @@ struct Command: Sendable {
   var operands = ""
   /// How many operands there may be.
   var operandCount = 0...0
-  /// The choices for the operands, where they aren't files.
-  var operandChoices: [String]?
+  /// The choices for the operands, where they aren't files; a function, because those of 'help' are the names in the table that it's in itself.
+  var choices: (@Sendable () -> [String])?
+  var operandChoices: [String]? { choices?() }
   /// Whether the operands are files, which shells complete.
   var takesFiles = true
   /// Whether `-- COMMAND [ARG…]` follows.
@@ -29,7 +30,7 @@ struct Command: Sendable {
   let run: @Sendable (Session) async throws -> ExitCode
 
   /// Whether shells complete files for it.
-  var completesFiles: Bool { takesFiles && operandChoices == nil && operandCount.upperBound > 0 }
+  var completesFiles: Bool { takesFiles && choices == nil && operandCount.upperBound > 0 }
 
   var usage: String {
     // As many as fit into a line.
@@ -47,6 +48,6 @@ struct Command: Sendable {
   static let all: [Command] = [
     .read, .write, .move, .copy, .delete, .watch, .hold, .tree, .explain, .predicate, .query, .versions, .keep, .show,
     .diff,
-    .restore, .remove, .recover, .purge, .conflicts, .resolve, .doctor, .serve, .tour, .completion, .help,
+    .restore, .remove, .recover, .purge, .conflicts, .resolve, .values, .doctor, .serve, .tour, .completion, .help,
   ]
 }

@@ -103,7 +103,7 @@ struct Parser {
     if operands.count < command.operandCount.lowerBound {
       throw .usage("'\(command.name)' needs \(command.operands)")
     }
-    if command.operandChoices == nil, operands.contains(where: \.bytes.isEmpty) {
+    if command.operandChoices == nil, command.takesFiles, operands.contains(where: \.bytes.isEmpty) {
       throw .usage("an empty word names no file")
     }
     if let choices = command.operandChoices, let word = operands.first(where: { !choices.contains($0.text) }) {

@@ -2,6 +2,7 @@ import FileCoordination
 import FileMetadata
 import FileVersions
 import Glibc
+import KeyValueStore
 import SystemInterface
 
 /// The reason why a command failed.
@@ -46,6 +47,7 @@ extension Failure {
     case let error as FileVersionError:
       self.init(ExitCode(error), Self.namingCommands(in: error.description))
       isAboutUsage = false
+    case let error as KeyValueStoreError: self.init(ExitCode(error), error.description)
     case let error as MetadataQueryError: self.init(ExitCode(error), error.description)
     default: self.init(.software, "\(error)")
     }
@@ -68,6 +70,18 @@ extension ExitCode {
     case .invalidScope: self = .noInput
     case .watchingUnavailable: self = .unavailable
     default: self = .software
+    }
+  }
+
+  fileprivate init(_ error: KeyValueStoreError) {
+    switch error.code {
+    case .invalidName, .emptyKey, .keyTooLong, .duplicateKey: self = .usage
+    case .nestedTooDeep, .tooManyKeys, .tooManyBytes, .tooManyKeysAtOnce, .typeMismatch: self = .dataError
+    case .contended, .busy, .cancelled: self = .tryAgain
+    case .notShared, .unreachable: self = .unavailable
+    case .permissionDenied: self = .notPermitted
+    case .invalidConfiguration: self = .configuration
+    default: self = .inputOutput
     }
   }
 

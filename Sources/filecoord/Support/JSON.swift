@@ -3,6 +3,7 @@ indirect enum JSON {
   case null
   case bool(Bool)
   case integer(Int)
+  case number(Double)
   case seconds(Duration)
   case string(String)
   case array([JSON])
@@ -19,6 +20,8 @@ indirect enum JSON {
     case .null: "null"
     case .bool(let value): value ? "true" : "false"
     case .integer(let value): String(value)
+    // JSON has no infinity, and nothing that isn't a number.
+    case .number(let value): value.isFinite ? "\(value)" : "null"
     case .seconds(let duration): Self.number(duration)
     case .string(let value): Self.quoted(value)
     case .array(let values): "[" + values.map(\.text).joined(separator: ",") + "]"

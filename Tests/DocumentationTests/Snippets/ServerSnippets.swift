@@ -11,6 +11,16 @@ enum ServerSnippets {
     // end
   }
 
+  static func lock(client: EtcdClient) async throws {
+    // snippet: etcd-lock
+    try await client.withLock("locks/report", .writing) { lock in
+      let report = try await client.get("report")?.value ?? ""
+      let longer = EtcdTransaction(then: [.put("report", report + "one more line\n")])
+      _ = try await client.transact(longer, guardedBy: lock.token)
+    }
+    // end
+  }
+
   static func request() async throws {
     // snippet: http-request
     let transport = try CurlTransport()

@@ -15,7 +15,9 @@ extension Command {
       With --live each FILE is a directory: keeps what every file below it has, and from then on what it has after each change, by
       any program, also by one that doesn't coordinate. So there's always a version from before the last change. Equal contents
       aren't kept twice in succession. Prints "keeping versions below PATH" on standard error when all files have a version. What
-      changed while no such command ran is kept when the next one begins. Ends with 0 by SIGINT, SIGTERM or SIGHUP.
+      changed while no such command ran is kept when the next one begins. Reports files that can't be kept on standard error, and
+      tries them again until they are. Reports there, too, that FILE was moved or removed, and keeps a directory that comes to its
+      path. Ends with 0 by SIGINT, SIGTERM or SIGHUP.
       """,
     examples: [
       Example(line: "filecoord keep notes.txt", explanation: "Keeps notes.txt before something risky."),

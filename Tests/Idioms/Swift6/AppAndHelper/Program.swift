@@ -143,6 +143,13 @@ final class HelperProcess {
 
   func send(_ signal: Int32) { kill(identifier, signal) }
 
+  /// Stops it; on return none of its threads runs any more.
+  func stop() {
+    send(SIGSTOP)
+    var status: Int32 = 0
+    while waitpid(identifier, &status, WUNTRACED) < 0 && errno == EINTR {}
+  }
+
   /// Closes its input, if it lives, and waits for its end.
   func waitUntilExit() {
     try? input.fileHandleForWriting.close()
@@ -201,7 +208,7 @@ struct App {
     Scene.check(helper.ask("edit never saved") == "edited", "edited")
     let patient = NSFileCoordinator()
     patient.deadlines = AccessDeadlines(stoppedPresenters: .milliseconds(20))
-    helper.send(SIGSTOP)
+    helper.stop()
     let text = Result { try read(url, by: patient) }
     helper.send(SIGCONT)
     Scene.check(try text.get() == "whole", "read beside a stopped presenter")
