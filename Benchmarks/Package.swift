@@ -26,10 +26,12 @@ let package = Package(
       name: "benchmarks",
       dependencies: [
         "BenchmarkShims", .product(name: "FileCoordination", package: "swift-file-coordination"),
+        .product(name: "EtcdKeyValues", package: "swift-file-coordination"),
         .product(name: "FileDocuments", package: "swift-file-coordination"),
         .product(name: "FilePackages", package: "swift-file-coordination"),
         .product(name: "FileMetadata", package: "swift-file-coordination"),
         .product(name: "FileVersions", package: "swift-file-coordination"),
+        .product(name: "KeyValueStore", package: "swift-file-coordination"),
         .product(name: "MetadataPredicates", package: "swift-file-coordination"),
       ],
       swiftSettings: settings),

@@ -66,6 +66,10 @@ size_t bench_malloc_in_use(void);
 void bench_malloc_trim(void);
 /// Calls of malloc, calloc, realloc and their relatives by the calling thread so far.
 uint64_t bench_allocation_count(void);
+/// Has the calls of all threads counted from now on, or no longer. One at a time may want that.
+void bench_count_allocations_of_all_threads(bool is_wanted);
+/// How many of them there were while they were counted.
+uint64_t bench_allocation_count_of_all_threads(void);
 
 // MARK: Retain and release
 

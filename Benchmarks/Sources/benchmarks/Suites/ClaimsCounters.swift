@@ -15,6 +15,8 @@ extension Suite {
       } else {
         report.counters += outcome[0].lines
       }
+      let lines = try laboratory.workers.run(1) { _ in try QuestionCounts.lines(counter, count, tree.paths[1]) }
+      report.counters += lines[0]
     }
   }
 }
@@ -46,28 +48,6 @@ private struct ClaimCounts: Sendable {
       },
       try Self.line(counter, "read-by-url-link", "reads by URL, through a link", count) { try linked.read {} },
     ]
-    // The runtime's hook for retains doesn't keep all registers that the code around a retain needs: it crashes Foundation, too.
-    if counter != .retainsAndReleases { lines.append(try Self.askingLine(counter, count, tree.paths[1])) }
-  }
-
-  /// How often a read that asks one presenter may allocate, the jobs of the presenter included.
-  private static let allocationCountMaxOfQuestion = 55
-
-  private static func askingLine(_ counter: EventCounter, _ count: Int, _ path: String) throws -> CounterLine {
-    let domain = CoordinationDomain()
-    let reader = try HandleWorker(path, domain)
-    let presenter = AskedPresenter(path)
-    let registration = try domain.register(presenter)
-    defer { registration.end() }
-    let line = try line(
-      counter, "read-asking-presenter", "reads that ask a presenter to relinquish and save", count,
-      limit: counter == .allocations ? Double(count * allocationCountMaxOfQuestion) : nil
-    ) { try reader.read {} }
-    // The counted reads, and as many before them.
-    if presenter.saveCount != 2 * count {
-      throw BenchmarkFailure("a presenter saved \(presenter.saveCount) times in \(2 * count) reads")
-    }
-    return line
   }
 
   private static func line(

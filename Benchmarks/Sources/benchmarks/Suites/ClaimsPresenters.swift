@@ -178,19 +178,3 @@ private final class CountingPresenter: FilePresenter {
 
   func savePresentedItemChanges(origin: AccessOrigin) async throws { saves.add(1, ordering: .relaxed) }
 }
-
-/// Runs callbacks on a serial `OperationQueue`, as presenters have on Apple platforms.
-private final class QueueExecutor: TaskExecutor {
-  private let queue: OperationQueue
-
-  init() {
-    queue = OperationQueue()
-    queue.maxConcurrentOperationCount = 1
-  }
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    let executor = asUnownedTaskExecutor()
-    queue.addOperation { job.runSynchronously(on: executor) }
-  }
-}

@@ -26,7 +26,7 @@ extension Suite {
     return [
       TargetLine(
         "T-80", "a document of 10 KB opened and closed, in times of a coordinated read",
-        ratio: ratio("open-close", to: "read"), target: 4, higherIsBetter: false),
+        ratio: ratio("opening/document", to: "opening/read"), target: 4, higherIsBetter: false),
       TargetLine(
         "T-81", "an edit", ratio: median("edit"), target: 1, higherIsBetter: false, unit: " µs"),
       TargetLine(
@@ -126,7 +126,7 @@ private final class DocumentField: @unchecked Sendable {
     let (group, count) = ("a file of 10 KB", isTiny ? 2 : Self.operationCount)
     let coordinator = FileCoordinator(domain: domain)
     return [
-      cell("open-close", "FileDocument: open and close", group) { [self] in
+      cell("opening/document", "FileDocument: open and close", group) { [self] in
         try LoopExecutor.perform { [options, file] in
           let start = monotonicNanoseconds()
           for _ in 0..<count {
@@ -137,7 +137,7 @@ private final class DocumentField: @unchecked Sendable {
           return Double(monotonicNanoseconds() - start) / 1e3 / Double(count)
         }
       },
-      cell("read", "FileCoordinator: contents(of:)", group, isOurs: false) { [self] in
+      cell("opening/read", "FileCoordinator: contents(of:)", group, isOurs: false) { [self] in
         try LoopExecutor.perform { [file] in
           let start = monotonicNanoseconds()
           for _ in 0..<count { _ = try await coordinator.contents(of: file) }

@@ -26,7 +26,7 @@ package struct Suite: Sendable {
   /// The one with a million of everything is the last that measures memory.
   static let all = [
     claimsTable, claimsCounters, claimsPresenters, claimsDeadlocks, claimsScale, processes, processesScale, predicates,
-    query, queryLive, queryWatches, versions, documents, queryScale,
+    query, queryLive, queryWatches, versions, documents, values, valuesShared, queryScale,
   ]
 
   /// The suites that a filter selects.

@@ -30,6 +30,9 @@ extension Suite {
         "T-70 moving", "a version of 100 MiB by moving", ratio: median("add-by-moving"), target: 1,
         higherIsBetter: false, unit: " ms"),
       TargetLine(
+        "T-70 beside one wait", "the same in times of a record, a link and one fsync",
+        ratio: ratio("add-by-moving", to: "add-by-moving/record"), target: 1.5, higherIsBetter: false),
+      TargetLine(
         "T-71 list", "1,000 versions of one file listed", ratio: median("list"), target: 5, higherIsBetter: false,
         unit: " ms"),
       TargetLine(
@@ -61,6 +64,7 @@ private final class VersionField: Sendable {
   private let isTiny: Bool
   /// The names of preparations that rows have made for themselves: one that isn't measured doesn't cost anything.
   private let prepared = Mutex<Set<String>>([])
+  private let hashed = Mutex<FileVersion?>(nil)
 
   private var size: Int { isTiny ? 1 << 20 : 100 << 20 }
 
@@ -77,6 +81,8 @@ private final class VersionField: Sendable {
     try Data(count: 4096).write(to: savedInC.appending(path: "saved"))
     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }
     try Data(bytes).write(to: large)
+    // Otherwise the kernel writes it beside the first measurements.
+    sync()
     try Data("text".utf8).write(to: listed)
     try Data(count: 4096).write(to: saved)
   }
@@ -147,12 +153,26 @@ private final class VersionField: Sendable {
         let source = try versions.blocking.makeTemporaryDirectory(for: large)
         defer { try? FileManager.default.removeItem(at: source) }
         let file = source.appending(path: "f")
-        try shell("cp '\(large.path)' '\(file.path)' && sync '\(file.path)'")
+        try shell("cp '\(large.path)' '\(file.path)' && sync -f '\(file.path)'")
         var added: FileVersion?
         let time = try time { added = try versions.blocking.addVersion(of: large, contentsOf: file, byMoving: true) }
         if let added { try versions.blocking.verify(added) }
         if let added { try versions.blocking.remove(added, of: large) }
         return time
+      },
+      cell("add-by-moving/rename", "rename, and fsync of the directory", group, isOurs: false) { [self] in
+        try timeOfMove { from, to, directory in
+          rename(from, to) == 0 && Self.waits(for: directory)
+        }
+      },
+      cell("add-by-moving/record", "a record, a link, and one fsync", group, isOurs: false) { [self] in
+        try timeOfMove { from, to, _ in
+          let record = open(to + ".record", O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
+          defer { close(record) }
+          let bytes = [UInt8](repeating: 120, count: 256)
+          return write(record, bytes, bytes.count) == bytes.count && link(from, to) == 0 && fsync(record) == 0
+            && unlink(from) == 0
+        }
       },
       cell("add/cp", "cp, and sync of the copy", group, isOurs: false) { [self] in
         let time = try time { try shell("cp --reflink=auto '\(large.path)' '\(target)' && sync '\(target)'") }
@@ -165,6 +185,27 @@ private final class VersionField: Sendable {
         return time
       },
     ]
+  }
+
+  private static func waits(for path: String) -> Bool {
+    let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { close(directory) }
+    return directory >= 0 && fsync(directory) == 0
+  }
+
+  /// The time of calls that move a file of the same size to another directory: the least that waits for this disk.
+  private func timeOfMove(
+    _ move: (_ from: String, _ to: String, _ directory: String) -> Bool
+  ) throws -> Double {
+    let target = directory.appending(path: "moved")
+    try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
+    let (from, to) = (directory.appending(path: "to-move").path, target.appending(path: "f").path)
+    try shell("cp '\(large.path)' '\(from)' && sync -f '\(from)'")
+    defer { unlink(to) }
+    var isDone = false
+    let elapsed = time { isDone = move(from, to, target.path) }
+    if !isDone { throw BenchmarkFailure("a file can't be moved: errno \(errno)") }
+    return elapsed
   }
 
   private var listing: [Cell] {
@@ -251,13 +292,30 @@ private final class VersionField: Sendable {
   private var hashing: [Cell] {
     [
       cell("hash", "restoring reads and hashes: the contents of a version", "hashing 100 MiB") { [self] in
-        let version = try versions.blocking.addVersion(of: large)
-        defer { try? versions.blocking.remove(version, of: large) }
+        let version = try hashedVersion()
         return try time { try versions.blocking.verify(version) }
       },
-      cell("hash/sha256sum", "sha256sum", "hashing 100 MiB", isOurs: false) { [self] in
-        try time { try shell("sha256sum '\(large.path)'") }
+      cell("hash/sha256sum", "sha256sum of the same file", "hashing 100 MiB", isOurs: false) { [self] in
+        let file = try hashedVersion().url
+        return try time { try shell("sha256sum '\(file.path)'") }
       },
     ]
+  }
+
+  /// A version of the large file that no thread hashes and that's on the disk: both rows read the same file, which is in memory.
+  private func hashedVersion() throws -> FileVersion {
+    try hashed.withLock { hashed in
+      if let hashed { return hashed }
+      let version = try versions.blocking.addVersion(of: large)
+      let end = DispatchSemaphore(value: 0)
+      Task.detached {
+        await FileVersions.waitForHashes()
+        end.signal()
+      }
+      end.wait()
+      sync()
+      hashed = version
+      return version
+    }
   }
 }
