@@ -67,6 +67,8 @@ public struct DocumentOptions<Contents: Sendable>: Sendable {
   ///
   /// That usually takes a tenth of a second. Programs also replace files by removing them first.
   var reportMax = Duration.seconds(1)
+  /// For tests: runs the callbacks of the document's presenter.
+  var presenterExecutor: (any TaskExecutor)?
   /// The clock of autosaves and deadlines; that of the domain unless stated.
   public var clock: any CoordinationClock
 

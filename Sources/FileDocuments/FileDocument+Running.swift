@@ -78,7 +78,8 @@ extension FileDocument {
       isDeletionAnnounced: core.isDeletionAnnounced, argument: argument, isAutomatic: !core.hasSavingCall,
       progress: { [weak self] in self?.note($0) }
     ) { [self] url throws(DocumentError) in
-      try DocumentPresence(url, of: self, in: options.domain, observes: options.observesUncoordinatedChanges)
+      try DocumentPresence(
+        url, of: self, in: options.domain, observes: options.observesUncoordinatedChanges, options.presenterExecutor)
     }
     operation = Offload.begin {
       let ended = EndedOperation(kind: kind, result: await work.performOnFileOrPackage(kind))

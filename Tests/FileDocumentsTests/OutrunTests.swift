@@ -148,6 +148,39 @@ struct OutrunTests {
     }
   }
 
+  @Test(
+    "CD-21: An operation that runs before the document can have the news of a move follows the file, as its accesses are led there",
+    arguments: [Operation.load, .keep])
+  func newsThatWaits(operation: Operation) async throws {
+    try await withFixture { fixture in
+      let (scene, queue) = (Scene(fixture, isPackage: false), ControllablePresenterQueue())
+      try scene.write("old", scene.a)
+      var options = fixture.options()
+      options.observesUncoordinatedChanges = true
+      options.reportMax = .milliseconds(1)
+      options.presenterExecutor = queue
+      let document = FileDocument(scene.a, as: .text, options: options, in: nil)
+      try await document.open()
+      if operation == .keep { try await document.edit { $0 = "mine" } }
+      async let move: Void = fixture.other.move(scene.a, to: scene.b)
+      // The questions are answered; the news, and the end of the mover's access, wait.
+      while true {
+        try await queue.waitForJob()
+        if !fixture.exists(scene.a) { break }
+        queue.runNext()
+      }
+      try await move
+      #expect(document.url == scene.a)
+      try scene.write("theirs", scene.b)
+      try await document.revert()
+      #expect(await document.contents == "theirs")
+      queue.open()
+      try await document.waitUntil { $0.url == scene.b && $0.state.conditions == .normal }
+      try await document.close()
+      #expect(try fixture.names() == ["b.note"] && scene.text(scene.b) == "theirs")
+    }
+  }
+
   private func expectOutcome<Contents>(
     _ operation: Operation, _ scene: Scene, _ document: FileDocument<Contents>
   ) async throws {

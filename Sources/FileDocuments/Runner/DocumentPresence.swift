@@ -37,12 +37,14 @@ final class DocumentPresence: Sendable {
   ///   - document: The document.
   ///   - domain: Where it's presented.
   ///   - observes: Whether to notice programs that don't coordinate.
+  ///   - executor: Runs the callbacks.
   /// - Throws: ``DocumentError`` with code `.alreadyOpen` if another document is there.
   init(
-    _ url: URL, of document: any DocumentMessageReceiver, in domain: CoordinationDomain, observes: Bool
+    _ url: URL, of document: any DocumentMessageReceiver, in domain: CoordinationDomain, observes: Bool,
+    _ executor: (any TaskExecutor)?
   ) throws(DocumentError) {
     let (place, key) = try Self.place(of: url, in: domain)
-    presenter = DocumentPresenter(place, of: document, observesUncoordinatedChanges: observes)
+    presenter = DocumentPresenter(place, of: document, observesUncoordinatedChanges: observes, executor)
     self.document = WeakActor(document)
     owner = ObjectIdentifier(document)
     self.domain = domain

@@ -44,9 +44,14 @@ final class DocumentPresenter: FilePresenter {
   private let missed = Guarded(false)
   private let document: WeakActor
   let observesUncoordinatedChanges: Bool
+  let presentedItemExecutor: (any TaskExecutor)?
   private let isPackage: Bool
 
-  init(_ url: URL, of document: any DocumentMessageReceiver, observesUncoordinatedChanges: Bool) {
+  init(
+    _ url: URL, of document: any DocumentMessageReceiver, observesUncoordinatedChanges: Bool,
+    _ executor: (any TaskExecutor)?
+  ) {
+    presentedItemExecutor = executor
     location = Guarded(Location(url: url))
     self.document = WeakActor(document)
     self.observesUncoordinatedChanges = observesUncoordinatedChanges

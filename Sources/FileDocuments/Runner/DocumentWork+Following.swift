@@ -64,6 +64,9 @@ extension DocumentWork {
   /// A file that a program takes away which doesn't coordinate was perhaps moved a moment ago, or will be there again in a moment, and
   /// nobody has reported that yet. No access is requested before that's reported: a move that's noticed during an access for writing
   /// counts as a part of it. So a move during a write of this document is never reported, and looked for afterwards.
+  ///
+  /// News of a coordinated move may have to wait until this operation ends, for a callback of the document that runs it. Accesses are led
+  /// to the file meanwhile.
   private func following(_ body: (URL) async throws -> Result) async throws -> Result {
     guard let presence else { throw DocumentError.notOpen }
     let presenter = presence.presenter
@@ -72,15 +75,21 @@ extension DocumentWork {
       if presence.hasLostFile { return Result(.missing) }
       let url = presenter.url
       let count = presenter.messageCount
-      let wasMissing = isMissing(url)
-      if wasMissing {
+      var isGone = false
+      if isMissing(url) {
         if await hearsOfPlace(url, presence, after: count) { continue }
-        if isMissing(url), try await follow(presence) { continue }
+        if isMissing(url) {
+          switch try await follow(presence) {
+          case .elsewhere: continue
+          case .atAccess: break
+          case .nowhere: isGone = true
+          }
+        }
       }
       let result = try await body(url)
       if result.outcome != .missing || presence.hasLostFile { return result }
       // Taken away just now: look for it as above, and it may be there again already.
-      if presenter.url == url, wasMissing || !expectsReports { return result }
+      if presenter.url == url, isGone || !expectsReports { return result }
     }
     throw movedTooOften(presence)
   }

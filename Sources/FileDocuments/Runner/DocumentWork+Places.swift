@@ -126,26 +126,30 @@ extension DocumentWork {
   }
 
   /// Follows the file to where a program has moved it that doesn't coordinate, if nobody has reported that.
-  ///
-  /// - Returns: Whether it was found.
-  func follow(_ presence: DocumentPresence) async throws -> Bool {
-    guard let path = presence.filePlace else { return false }
+  func follow(_ presence: DocumentPresence) async throws -> FollowedFile {
+    guard let path = presence.filePlace else { return .nowhere }
     let place = try URL(filePathBytes: path.bytes)
     let takeBack = try presence.reserveToFollow(place)
     do {
-      try await coordinator.write(
+      return try await coordinator.write(
         presence.presenter.url, options: .forMoving, and: place, secondOptions: .forMerging
       ) { former, present in
-        if try files.statusIfPresent(of: former.canonicalPath) != nil { return takeBack() }
-        if presence.filePlace != present.canonicalPath { return takeBack() }
-        try await former.didMove(to: present.url)
-        try presence.move(to: present.url)
+        if try files.statusIfPresent(of: former.canonicalPath) != nil {
+          takeBack()
+          return .atAccess
+        }
+        if presence.filePlace == present.canonicalPath {
+          try await former.didMove(to: present.url)
+          try presence.move(to: present.url)
+        } else {
+          takeBack()
+        }
+        return .elsewhere
       }
     } catch {
       takeBack()
       throw error
     }
-    return true
   }
 
   var files: any FileSystem { options.domain.configuration.fileSystem }
@@ -174,6 +178,15 @@ extension DocumentWork {
     }
     result.isWritable = files.isWritable(path) && files.isWritable(path.parent)
   }
+}
+
+/// Where a document's file was found that isn't at its place.
+enum FollowedFile: Sendable {
+  case nowhere
+  /// At another place, which the document has by now, or will have when it looks again.
+  case elsewhere
+  /// Where an access by the document's place leads: it's there again, or there's news of a coordinated move on its way.
+  case atAccess
 }
 
 extension FileCoordinationError {
