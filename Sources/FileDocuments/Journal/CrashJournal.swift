@@ -17,7 +17,7 @@ internal import SystemInterface
 /// A journal belongs to one document of one process. It's written some time after an edit, away from the document's actor, and removed as
 /// soon as a save has made it needless. A process that ends without closing its documents leaves their journals behind, and the next
 /// ``FileDocument/open(creatingWith:within:)`` of the file finds them: see ``FileDocument/recoveries``. The journal of a process that
-/// lives is left alone.
+/// lives is left alone. If the file isn't there any more, ``FileDocument/abandonedContents(as:options:onVolumeOf:)`` finds them.
 ///
 /// Journals are on the volume of the file, in directories that only the user may use:
 ///
@@ -35,7 +35,7 @@ internal import SystemInterface
 /// ``DocumentState/journalError``. Its files are kept under names that end in `-damaged` until they're as old as ``orphanAge``. An open
 /// finds at most 64 journals of its file, the newest ones; the others are offered when something was decided about those.
 ///
-/// - Note: Rules CD-60 to CD-65, CD-72 and CD-73.
+/// - Note: Rules CD-60 to CD-65, CD-72, CD-73 and CD-80.
 public struct CrashJournal: Sendable {
   enum Place: Sendable {
     case standard
@@ -51,6 +51,7 @@ public struct CrashJournal: Sendable {
   /// How long journals are kept for which nobody comes.
   ///
   /// Older ones are removed when a document of another file is opened that has a journal. Those of its own file are offered.
+  /// ``FileDocument/abandonedContents(as:options:onVolumeOf:)`` lists them before.
   public var orphanAge = Duration.seconds(90 * 86_400)
   /// How many bytes of unsaved contents a journal may have, and all journals that an open finds.
   ///
@@ -83,11 +84,12 @@ public struct CrashJournal: Sendable {
 
   private static let name = "file-journals"
 
-  /// The directories in which journals of a file may be that processes have left behind.
-  func directories(for path: SystemPath) throws(SystemError) -> [SystemPath] {
+  /// The directories in which journals of a file may be that processes have left behind; without a file, those for all volumes.
+  func directories(for path: SystemPath?) throws(SystemError) -> [SystemPath] {
     switch place {
     case .directories(let directories): return directories
     case .standard:
+      guard let path else { return [try VersionStorage.homeDirectory(named: Self.name, making: false)] }
       let first = try VersionStorage.standardDirectory(named: Self.name, for: path, making: false)
       let home = try VersionStorage.homeDirectory(named: Self.name, making: false)
       if first == home { return [home] }

@@ -159,12 +159,25 @@ struct JournalWork<Contents: Sendable>: Sendable {
     } catch { return ([], .unread(error)) }
     let (seconds, attoseconds) = journal.orphanAge.components
     let oldest = journal.time() - (seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    var (orphans, error) = await take(from: directories) { (directory) throws(SystemError) in
+      try directory.takeOrphans(of: path, as: form, notBefore: oldest, byteCountMax: journal.byteCountMax)
+    }
+    orphans = await withoutReplaced(orphans).sorted { $0.record.header.time < $1.record.header.time }
+    var found: [(orphan: JournalOrphan, recovered: RecoveredContents<Contents>)] = []
+    for orphan in orphans { found.append((orphan, await recovered(orphan.record, onto: base))) }
+    return (found, error)
+  }
+
+  /// Takes journals from directories.
+  private func take(
+    from directories: [SystemPath],
+    _ body: @escaping @Sendable (JournalDirectory) throws(SystemError) -> FoundJournals
+  ) async -> (orphans: [JournalOrphan], error: DocumentError?) {
     var (orphans, damaged, firstError): ([JournalOrphan], [SystemPath], DocumentError?) = ([], [], nil)
     for directory in directories {
       do throws(SystemError) {
         let found = try await Offload.run { () throws(SystemError) in
-          try JournalDirectory(directory: directory, files: files).takeOrphans(
-            of: path, as: form, notBefore: oldest, byteCountMax: journal.byteCountMax)
+          try body(JournalDirectory(directory: directory, files: files))
         }
         orphans += found.orphans
         damaged += found.damaged
@@ -173,10 +186,31 @@ struct JournalWork<Contents: Sendable>: Sendable {
     }
     // This is said once, and other errors come again.
     if !damaged.isEmpty { firstError = .damaged(damaged) }
+    return (orphans, firstError)
+  }
+
+  /// Takes the journals of killed processes whose files aren't at their places any more.
+  ///
+  /// - Parameter isOnVolume: Whether those on the volume of `url` are meant as well.
+  /// - Throws: ``DocumentError`` if nothing could be read.
+  @concurrent
+  func takeAbandoned(onVolume isOnVolume: Bool) async throws(DocumentError) -> [AbandonedContents<Contents>] {
+    let directories: [SystemPath]
+    do { directories = try journal.directories(for: isOnVolume ? path() : nil) } catch { throw .unread(error) }
+    var (orphans, error) = await take(from: directories) { (directory) throws(SystemError) in
+      try directory.takeAbandoned(as: form, byteCountMax: journal.byteCountMax)
+    }
     orphans = await withoutReplaced(orphans).sorted { $0.record.header.time < $1.record.header.time }
-    var found: [(orphan: JournalOrphan, recovered: RecoveredContents<Contents>)] = []
-    for orphan in orphans { found.append((orphan, await recovered(orphan.record, onto: base))) }
-    return (found, firstError)
+    if orphans.isEmpty, let error { throw error }
+    // Of a package only the altered members are known.
+    let nothing = Stored(PackageTree() as? Contents, ContentHash(of: []))
+    var found: [AbandonedContents<Contents>] = []
+    for orphan in orphans {
+      guard let url = try? URL(filePathBytes: orphan.record.header.path.bytes) else { continue }
+      let contents = await recovered(orphan.record, onto: nothing).contents
+      found.append(AbandonedContents(formerURL: url, contents: contents, orphan: orphan, work: self))
+    }
+    return found
   }
 
   /// Removes the journals that others stand for: their process was killed after those were written.

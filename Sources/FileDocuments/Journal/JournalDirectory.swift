@@ -78,9 +78,37 @@ struct JournalDirectory: Sendable {
         }
       } catch { found.error = found.error ?? error }
     }
+    take(own, byteCountMax, &found)
+    return found
+  }
+
+  /// Takes the journals of files that aren't at their places any more, and whose processes have ended.
+  ///
+  /// Journals that can't be read stay for the next document that's opened.
+  ///
+  /// - Parameters:
+  ///   - form: Whether they're of files or packages.
+  ///   - byteCountMax: As above.
+  /// - Returns: The journals, at most ``orphanCountMax`` and the newest of them.
+  /// - Throws: The error of a system call that reads the directory.
+  /// - Complexity: O(journals), and O(bytes) in those that are returned.
+  func takeAbandoned(as form: JournalRecord.Form, byteCountMax: Int) throws(SystemError) -> FoundJournals {
+    var (found, abandoned): (FoundJournals, [Entry]) = (FoundJournals(), [])
+    for entry in try entries() {
+      do throws(SystemError) {
+        if let error = entry.error { throw error }
+        let newest = entry.headers.max { $0.sequence < $1.sequence }
+        if let newest, newest.form == form, try presentItem(newest.path) == nil { abandoned.append(entry) }
+      } catch { found.error = found.error ?? error }
+    }
+    take(abandoned, byteCountMax, &found)
+    return found
+  }
+
+  private func take(_ entries: [Entry], _ byteCountMax: Int, _ found: inout FoundJournals) {
     var byteCount = 0
     // A journal that replaces others is newer than they are.
-    for entry in own.sorted(by: { $0.recordTime > $1.recordTime }) {
+    for entry in entries.sorted(by: { $0.recordTime > $1.recordTime }) {
       if found.orphans.count >= Self.orphanCountMax || byteCount >= byteCountMax { break }
       do throws(SystemError) {
         guard let orphan = try take(entry.name, byteCountMax, &found) else { continue }
@@ -89,7 +117,6 @@ struct JournalDirectory: Sendable {
       } catch { found.error = found.error ?? error }
     }
     found.orphans.sort { $0.record.header.time < $1.record.header.time }
-    return found
   }
 
   private func remove(_ entry: Entry) throws(SystemError) {

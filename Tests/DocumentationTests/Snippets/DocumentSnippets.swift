@@ -82,6 +82,18 @@ struct DocumentSnippets {
     // end
     try await note.close()
     #expect(try Data(contentsOf: file) == Data("Dear Ada".utf8))
+
+    try await Self.typeAndVanish(file, options)
+    try FileManager.default.removeItem(at: file)
+    let untitled = place.url.appending(path: "untitled.txt")
+    // snippet: documents-abandoned
+    for abandoned in try await FileDocument.abandonedContents(as: .text, options: options) {
+      let note = FileDocument(untitled, as: .text, options: options)
+      try await note.open(creatingWith: abandoned.contents ?? "")
+      try await abandoned.discard()
+    }
+    // end
+    #expect(try Data(contentsOf: untitled) == Data("Dear Ada Ada".utf8))
   }
 
   @Test("The example about packages")

@@ -17,7 +17,7 @@ final class Authors {
     var versions: [String] = []
     var versionsOfGoneFiles: [String] = []
     var journals: [String] = []
-    /// Journals that are offered to nobody who opens a file that's there.
+    /// Unsaved contents of files that aren't at their places any more.
     var strandedJournals: [String] = []
     var problems: [String] = []
     /// Errors with which documents have given up.
@@ -137,12 +137,11 @@ final class Authors {
       try await collect(name, as: .text) { [$0] }
     }
     for name in SharedPlaces.packages where FileManager.default.fileExists(atPath: url(name).path) {
-      try await collect(name, as: .package) { tree in
-        try tree.names().map { String(decoding: try tree.contents(of: $0), as: UTF8.self) }
-      }
+      try await collect(name, as: .package, texts: Self.texts(of:))
     }
-    // That of a file which was moved, and then saved by another process, is offered when a file comes to the former place.
-    outcome.strandedJournals += try Self.texts(below: root.appending(path: "journals"))
+    // Those of files that were moved, and then saved by another process.
+    outcome.strandedJournals += try await abandoned(as: .text) { [$0] }
+    outcome.strandedJournals += try await abandoned(as: .package, texts: Self.texts(of:))
     // Those of a file whose place another file has taken are listed as those of a file that's gone.
     for file in try await versions.deletedFiles(below: root.appending(path: "files")) {
       for version in file.versions { outcome.versionsOfGoneFiles += try Self.texts(below: version.url) }
@@ -162,13 +161,29 @@ final class Authors {
     }
   }
 
+  private static func texts(of tree: PackageTree) throws -> [String] {
+    try tree.names().map { String(decoding: try tree.contents(of: $0), as: UTF8.self) }
+  }
+
+  private func options<Contents>() -> DocumentOptions<Contents> {
+    var options = DocumentOptions<Contents>(domain: domain, versions: versions)
+    options.crashJournal = .directory(root.appending(path: "journals"))
+    options.autosave = .never
+    return options
+  }
+
+  private func abandoned<Format: DocumentFormat>(
+    as format: Format, texts: (Format.Contents) throws -> [String]
+  ) async throws -> [String] {
+    try await FileDocument.abandonedContents(as: format, options: options()).flatMap { abandoned in
+      try abandoned.contents.map(texts) ?? []
+    }
+  }
+
   private func collect<Format: DocumentFormat>(
     _ name: String, as format: Format, texts: (Format.Contents) throws -> [String]
   ) async throws {
-    var options = DocumentOptions<Format.Contents>(domain: domain, versions: versions)
-    options.crashJournal = .directory(root.appending(path: "journals"))
-    options.autosave = .never
-    let document = FileDocument(url(name), as: format, options: options)
+    let document = FileDocument(url(name), as: format, options: options())
     try await document.open()
     if let contents = await document.contents { outcome.files += try texts(contents) }
     for recovery in await document.recoveries {
