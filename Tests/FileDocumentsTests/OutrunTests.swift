@@ -10,23 +10,34 @@ import Testing
 
 /// Does something once, when a file's place is resolved for an access: the operation has chosen that place then, and has requested nothing.
 private final class Outrunner: Sendable {
-  private let deed = Guarded<(place: String, act: @Sendable () throws -> Void)?>(nil)
+  private let deed = Guarded<(place: String, skipped: Int, act: @Sendable () throws -> Void)?>(nil)
   private let failure = Guarded<(any Error)?>(nil)
   private let hasActed = TestGate()
 
   var files: ScriptedFileSystem {
     ScriptedFileSystem { [self] made in
-      let isIt = deed.withLock { deed in deed.map { made.paths.map(\.description).contains($0.place) } ?? false }
-      guard isIt, let (_, act) = deed.withLock({ $0.take() }) else { return .proceed }
+      let act = deed.withLock { deed -> (@Sendable () throws -> Void)? in
+        guard let (place, skipped, act) = deed, made.paths.map(\.description).contains(place) else { return nil }
+        deed = skipped == 0 ? nil : (place, skipped - 1, act)
+        return skipped == 0 ? act : nil
+      }
+      guard let act else { return .proceed }
       do { try act() } catch { failure.withLock { $0 = error } }
       hasActed.open()
       return .proceed
     }
   }
 
-  func next(at place: URL, _ act: @escaping @Sendable () throws -> Void) {
-    deed.withLock { $0 = (place.path, act) }
+  /// - Parameters:
+  ///   - place: Any call that names it counts.
+  ///   - skipped: How many calls go by before.
+  ///   - act: Done before the next one.
+  func next(at place: URL, after skipped: Int = 0, _ act: @escaping @Sendable () throws -> Void) {
+    deed.withLock { $0 = (place.path, skipped, act) }
   }
+
+  /// Whether it's still to be done; it isn't done any more then.
+  func cancel() -> Bool { deed.withLock { $0.take() } != nil }
 
   /// Waits until it's done: otherwise the test shows nothing.
   func finish() async throws {
@@ -146,6 +157,44 @@ struct OutrunTests {
       let versions = try await fixture.versions.versions(of: scene.a) ?? []
       #expect(versions.count == (operation == .conflicts ? 1 : 0))
     }
+  }
+
+  @Test(
+    "CD-19: A program moves the file without coordination at any call of an operation that keeps what is unsaved: it's a version there"
+  )
+  func uncoordinated() async throws {
+    var number = 0
+    while try await keep(movedAfter: number) { number += 1 }
+    #expect(number > 4)
+  }
+
+  /// - Returns: Whether the operation had as many calls.
+  private func keep(movedAfter count: Int) async throws -> Bool {
+    let outrunner = Outrunner()
+    var isReached = true
+    try await withFixture(outrunner.files) { fixture in
+      let scene = Scene(fixture, isPackage: false)
+      try scene.write("old", scene.a)
+      var options = fixture.options()
+      options.observesUncoordinatedChanges = true
+      options.reportMax = .milliseconds(20)
+      let document = FileDocument(scene.a, as: .text, options: options, in: nil)
+      try await document.open()
+      try await document.edit { $0 = "mine" }
+      outrunner.next(at: scene.a, after: count) { try FileManager.default.moveItem(at: scene.a, to: scene.b) }
+      try await document.revert()
+      isReached = !outrunner.cancel()
+      if !isReached {
+        try await document.close()
+        return
+      }
+      try await outrunner.finish()
+      try await document.waitUntil { $0.url == scene.b && $0.state.conditions == .normal }
+      #expect(await document.contents == "old", "\(count) calls before")
+      #expect(try await fixture.versionTexts(of: scene.b).contains("mine"), "\(count) calls before")
+      try await document.close()
+    }
+    return isReached
   }
 
   @Test(

@@ -192,6 +192,7 @@ struct JournalWork<Contents: Sendable>: Sendable {
   /// Takes the journals of killed processes whose files aren't at their places any more.
   ///
   /// - Parameter isOnVolume: Whether those on the volume of `url` are meant as well.
+  /// - Returns: Their contents, oldest first.
   /// - Throws: ``DocumentError`` if nothing could be read.
   @concurrent
   func takeAbandoned(onVolume isOnVolume: Bool) async throws(DocumentError) -> [AbandonedContents<Contents>] {

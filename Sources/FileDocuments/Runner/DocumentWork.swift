@@ -221,8 +221,12 @@ final class DocumentWork<Contents: Sendable>: Sendable {
     do {
       let result = try await readFile { access in
         let url = access.url
-        try await Offload.run { () throws(FileVersionError) in
-          _ = try versions.add(to: url, contents: Array(bytes), isConflict: isConflict)
+        do {
+          try await Offload.run { () throws(FileVersionError) in
+            _ = try versions.add(to: url, contents: Array(bytes), isConflict: isConflict)
+          }
+        } catch let error as FileVersionError where error.code == .noSuchFile {
+          return Result(.missing)
         }
         return Result(.done)
       }
