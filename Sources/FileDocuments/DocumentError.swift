@@ -59,6 +59,10 @@ public struct DocumentError: Error, Sendable, CustomStringConvertible {
     public static let recoveryNotFound = Code(rawValue: 22)
     /// The crash journal of a killed process is damaged; the message names the files that are kept of it.
     public static let journalDamaged = Code(rawValue: 23)
+    /// The program gives no access to the place of the file; see ``DocumentOptions/grant``.
+    public static let notGranted = Code(rawValue: 24)
+    /// The file is locked; see ``FileDocument/lock(within:)``.
+    public static let locked = Code(rawValue: 25)
 
     /// The name of the code.
     public var description: String {
@@ -85,6 +89,8 @@ public struct DocumentError: Error, Sendable, CustomStringConvertible {
       case .journalNotRead: "journalNotRead"
       case .recoveryNotFound: "recoveryNotFound"
       case .journalDamaged: "journalDamaged"
+      case .notGranted: "notGranted"
+      case .locked: "locked"
       default: "code \(rawValue)"
       }
     }
@@ -135,6 +141,10 @@ extension DocumentError {
       .alreadyOpen,
       "Another document of this process has '\(url.path)' open. Use that one: 'FileDocument.opened(_:as:)' returns it.")
   }
+  static let locked = DocumentError(
+    .locked,
+    "The file is locked: its permissions don't let its owner write it. Call 'unlock()' to edit and save it, or put the contents elsewhere "
+      + "with 'save(as:)'.")
   static let cancelled = DocumentError(.cancelled, "The task was cancelled.")
   static let timedOut = DocumentError(
     .timedOut, "The deadline of the call has passed. Pass a longer one, or see 'state' for the obstacle.")

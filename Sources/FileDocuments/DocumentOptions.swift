@@ -11,6 +11,9 @@ public struct DocumentOptions<Contents: Sendable>: Sendable {
       Contents
     >
 
+  /// Begins access to a place, see ``grant``.
+  public typealias Grant = nonisolated(nonsending) @Sendable (URL) async throws -> DocumentGrant
+
   /// The processes that see each other's accesses.
   public var domain: CoordinationDomain
   /// Keeps what would be overwritten or discarded; a `FileVersions` of the same domain unless stated.
@@ -33,6 +36,19 @@ public struct DocumentOptions<Contents: Sendable>: Sendable {
   public var merge: Merge?
   /// How long ``merge`` may take.
   public var mergeDeadline = Duration.seconds(30)
+  /// Decides what follows from an error that no call gets; without it the state has the error, and the document tries again.
+  ///
+  /// - Note: Rule UD-20.
+  public var errorHandler: DocumentErrorHandler?
+  /// Begins access to the place of the document's file, such as by mounting a volume or unlocking a vault, and ends it.
+  ///
+  /// Called with a URL before anything is read or written there, see ``DocumentGrant``. If it throws, or doesn't answer before ``deadline``, the
+  /// operation fails with code ``DocumentError/Code/notGranted``: a grant that comes later ends at once. Runs away from the document's actor,
+  /// and must not call the document and wait for that. Places that aren't the document's own, such as that of a duplicate, are the caller's
+  /// business.
+  ///
+  /// - Note: Rule UD-24.
+  public var grant: Grant?
   /// Keeps what is unsaved in case the program is killed; `nil` for not at all.
   ///
   /// Of a package these are its altered members.

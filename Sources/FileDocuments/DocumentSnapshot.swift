@@ -17,7 +17,7 @@ public struct DocumentSnapshot: Hashable, Sendable {
   public internal(set) var fileModificationDate: Date?
   /// Whether the file can be saved where it is, as far as permissions show: as of the last open, save or reload.
   ///
-  /// A document of a file that can't be written can be edited. Its saves fail with code ``DocumentError/Code/notWritable``, the contents
+  /// A document of a file that can't be written can be edited, unless it's locked. Its saves fail with code ``DocumentError/Code/notWritable``, the contents
   /// stay in memory, and ``FileDocument/save(as:replacing:within:)`` puts them elsewhere: the URL says where.
   ///
   /// - Note: Rule CD-32.
@@ -30,6 +30,19 @@ public struct DocumentSnapshot: Hashable, Sendable {
   ///
   /// - Note: Rule CD-26.
   public internal(set) var progress: DocumentProgress?
+  /// Grows when another program has added, removed or resolved versions of the file.
+  public internal(set) var versionsRevision: UInt64 = 0
+  /// Whether the document has made the file, and nobody has saved, moved or named it on purpose since.
+  ///
+  /// See ``FileDocument/open(creatingWith:within:)``.
+  ///
+  /// - Note: Rule ND-9.
+  public internal(set) var isDraft = false
+
+  /// Whether the file is locked; see ``FileDocument/lock(within:)``.
+  ///
+  /// - Note: Rule ND-9.
+  public var isLocked: Bool { state.editingObstacles.contains(.locked) }
 }
 
 /// The states of a document: the present one, and then the latest one whenever it has changed.
@@ -69,13 +82,19 @@ final class DocumentBoard: Sendable {
     var snapshot: DocumentSnapshot
     var lastReader = 0
     var readers: [Int: AsyncStream<DocumentSnapshot>.Continuation] = [:]
+    var changeReaders: [WeakChangeReader] = []
   }
 
   private let state: Guarded<State>
 
   init(_ snapshot: DocumentSnapshot) { state = Guarded(State(snapshot: snapshot)) }
 
-  deinit { state.withLock { for reader in $0.readers.values { reader.finish() } } }
+  deinit {
+    state.withLock { state in
+      for reader in state.readers.values { reader.finish() }
+      for reader in state.changeReaders { reader.reader?.end() }
+    }
+  }
 
   var snapshot: DocumentSnapshot { state.withLock { $0.snapshot } }
 
@@ -104,9 +123,30 @@ final class DocumentBoard: Sendable {
 
   private func change(_ body: (inout DocumentSnapshot) -> Void) {
     state.withLock { state in
+      // Without readers that want to know, nothing is compared.
+      let former = state.changeReaders.isEmpty ? nil : state.snapshot
       body(&state.snapshot)
       for reader in state.readers.values { reader.yield(state.snapshot) }
+      if let former { tellChangeReaders(former, &state) }
     }
+  }
+
+  private func tellChangeReaders(_ former: DocumentSnapshot, _ state: inout State) {
+    let snapshot = state.snapshot
+    let readers = state.changeReaders.compactMap(\.reader)
+    let changed = snapshot.attributes(otherThanIn: former, among: readers.reduce([]) { $0.union($1.attributes) })
+    if !changed.isEmpty { for reader in readers { reader.offer(changed, snapshot) } }
+    if readers.count < state.changeReaders.count { state.changeReaders.removeAll { $0.reader == nil } }
+  }
+
+  /// The present snapshot is the first one: it's taken, and the reader joins, in one step.
+  func changes(of attributes: DocumentAttributes) -> DocumentChanges {
+    let reader = DocumentChangeReader(attributes)
+    state.withLock { state in
+      state.changeReaders.append(WeakChangeReader(reader))
+      reader.offer(attributes, state.snapshot)
+    }
+    return DocumentChanges(reader: reader)
   }
 
   func states() -> DocumentStates {

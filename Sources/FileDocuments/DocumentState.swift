@@ -62,6 +62,8 @@ public struct DocumentState: Hashable, Sendable {
     public static let closing = EditingObstacles(rawValue: 32)
     /// A package is being written: its members are in another directory afterwards.
     public static let saving = EditingObstacles(rawValue: 64)
+    /// The file is locked, see ``FileDocument/lock(within:)``: edits fail instead of waiting, if this is the only obstacle.
+    public static let locked = EditingObstacles(rawValue: 128)
   }
 
   /// The conditions of the document that aren't normal; empty if it's normal.

@@ -8,6 +8,9 @@ extension FileDocument {
   ///
   /// A document that is open already is opened once more, and closes when it has been closed as often.
   ///
+  /// A document that has made its file is a draft: ``isDraft`` is true until ``save(within:)``, a move or another name succeeds. Saves that it
+  /// makes by itself, and ``close(discardingChanges:within:)``, don't change that. New packages aren't drafts.
+  ///
   /// - Parameters:
   ///   - contents: The contents of a new file, which is made if nothing is there.
   ///   - deadline: How long to wait; that of the options unless stated.
@@ -37,7 +40,9 @@ extension FileDocument {
   /// - Note: Rules CD-06…CD-08, CD-12…CD-15, CD-24.
   @discardableResult
   public func save(within deadline: Duration? = nil) async throws(DocumentError) -> Bool {
-    try await call(.save, nil, deadline)
+    let isWritten = try await call(.save, nil, deadline)
+    noteNoDraft()
+    return isWritten
   }
 
   /// Saves what is unsaved, and ends the presentation of the file.

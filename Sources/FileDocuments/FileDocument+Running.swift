@@ -48,6 +48,7 @@ extension FileDocument {
   private func carryOut(_ effect: DocumentEffect) {
     switch effect {
     case .begin(let kind, let call): begin(kind, for: call)
+    case .beginErrand(let errand, let call): begin(errand, for: call)
     case .cancelOperation: operation?.cancel()
     case .change(let change):
       memory.apply(change)
@@ -60,6 +61,7 @@ extension FileDocument {
     case .unpresent:
       presence?.leave()
       presence = nil
+      hasMadeFile = false
     case .finish(let id, let error, let didSave):
       arguments[id] = nil
       callResults[id] = error.map { .failure($0) } ?? .success(didSave)
@@ -67,23 +69,46 @@ extension FileDocument {
     case .answer(let id, let error): waitingQuestions.removeValue(forKey: id)?.resume(returning: error)
     case .armTimer(let time):
       _ = options.clock.schedule(at: time) { [weak self] in Task { await self?.receive(.timerFired) } }
+    case .retryJournal: retryJournal()
     case .publish(let state): publish(state)
     }
   }
 
   private func begin(_ kind: DocumentOperation, for call: CallID?) {
-    let (options, argument) = (options, call.flatMap { arguments[$0] } ?? CallArgument(url: board.snapshot.url))
-    let work = DocumentWork(
+    let work = work(for: call, at: kind == .place ? decidedPlace : nil)
+    decidedPlace = nil
+    // A member of a package is replaced without a look at the permissions of that.
+    let refusal = work.argument.member != nil && core.isLocked ? DocumentError.locked : nil
+    operation = Offload.begin {
+      let result =
+        if let refusal {
+          DocumentWork<Contents>.Result(.failed(refusal))
+        } else {
+          await work.performWithGrant(kind)
+        }
+      let ended = EndedOperation(kind: kind, result: result)
+      if !self.waitingCalls.hand(ended) { await self.complete(ended) }
+    }
+  }
+
+  /// Work with everything as it is now.
+  ///
+  /// - Parameters:
+  ///   - call: The call that it's for, whose arguments it has.
+  ///   - place: Other arguments, for work without a call.
+  /// - Returns: The work.
+  func work(for call: CallID?, at place: CallArgument<Contents>? = nil) -> DocumentWork<Contents> {
+    let (options, arrivingGrant) = (options, Guarded<DocumentGrant?>(nil))
+    let argument = call.flatMap { arguments[$0] } ?? place ?? CallArgument(url: board.snapshot.url)
+    return DocumentWork(
       format: format, options: options, memory: memory, incomingBytes: incomingBytes, presence: presence,
       isDeletionAnnounced: core.isDeletionAnnounced, argument: argument, isAutomatic: !core.hasSavingCall,
-      progress: { [weak self] in self?.note($0) }
+      arrivingGrant: arrivingGrant, progress: { [weak self] in self?.note($0) }
     ) { [self] url throws(DocumentError) in
-      try DocumentPresence(
+      let presence = try DocumentPresence(
         url, of: self, in: options.domain, observes: options.observesUncoordinatedChanges, options.presenterExecutor)
-    }
-    operation = Offload.begin {
-      let ended = EndedOperation(kind: kind, result: await work.performOnFileOrPackage(kind))
-      if !self.waitingCalls.hand(ended) { await self.complete(ended) }
+      if let grant = arrivingGrant.withLock({ $0.take() }) { presence.adopt(grant) }
+      return presence
     }
   }
 
@@ -100,9 +125,12 @@ extension FileDocument {
     arrivingPresence = result.presence
     if let date = result.modificationDate { modificationDate = date }
     if let isWritable = result.isWritable { self.isWritable = isWritable }
+    if let isLocked = result.isLocked, isLocked != core.isLocked { receive(.lockSeen(isLocked)) }
+    if result.outcome != .failed(.cancelled) { noteDraft(kind, result) }
     receive(.completed(result.outcome))
     // The place of the file, and its date, are no concern of the core.
     publish(core.published)
+    renewGrantIfMoved()
   }
 
   func publish(_ state: DocumentState) {
@@ -114,6 +142,8 @@ extension FileDocument {
     snapshot.isWritable = isWritable
     snapshot.canUndo = undoSteps.canUndo
     snapshot.canRedo = undoSteps.canRedo
+    snapshot.isDraft = hasMadeFile
+    snapshot.versionsRevision = versionsRevision
     let place = presence.map {
       PublishedPlace(presenter: ObjectIdentifier($0.presenter), moveCount: $0.presenter.moveCount)
     }
@@ -127,6 +157,10 @@ extension FileDocument {
     if snapshot == former { return }
     noteMutation { board.put(snapshot) }
     if hasMoved { noteMoveForJournal() }
+    if options.errorHandler != nil, !isRetryingJournal, snapshot.state.journalError != notedJournalError {
+      // After the effect that is being carried out, and those that follow it.
+      Task { noteJournalError() }
+    }
   }
 
   /// Comes from the thread that reads or writes.
@@ -172,7 +206,13 @@ extension FileDocument: DocumentMessageReceiver {
     guard isPresent(presenter) else { return }
     presence?.noteMoved()
     publish(core.published)
+    renewGrantIfMoved()
   }
 
-  func versionsChanged(for presenter: DocumentPresenter) { if isPresent(presenter) { receive(.versionsChanged) } }
+  func versionsChanged(for presenter: DocumentPresenter) {
+    guard isPresent(presenter) else { return }
+    versionsRevision += 1
+    receive(.versionsChanged)
+    publish(core.published)
+  }
 }

@@ -34,7 +34,8 @@ internal import SystemInterface
 /// | `board` | its lock | the snapshot is read anywhere |
 /// | contents that are being written | a copy in the operation | editing goes on |
 ///
-/// - Note: Rules CD-01 to CD-04, CD-06 to CD-10, CD-12 to CD-15, CD-17 to CD-25, CD-27 to CD-30, CD-33 to CD-46, CD-49, and CD-60 to CD-76.
+/// - Note: Rules CD-01 to CD-04, CD-06 to CD-10, CD-12 to CD-15, CD-17 to CD-25, CD-27 to CD-30, CD-33 to CD-46, CD-49, CD-60 to CD-76, UD-20, UD-24,
+/// ND-9 and ND-10.
 public actor FileDocument<Contents: Sendable> {
   /// The file of a document that is closed, and the format and the options of all.
   let format: any DocumentFormat<Contents>
@@ -53,6 +54,14 @@ public actor FileDocument<Contents: Sendable> {
   var incomingBytes: Data?
   var modificationDate: Date?
   var isWritable = true
+  /// See ``DocumentSnapshot``.
+  var hasMadeFile = false
+  var versionsRevision: UInt64 = 0
+  /// Where the program has decided to save the contents.
+  var decidedPlace: CallArgument<Contents>?
+  /// The error of the journal about which the core knows.
+  var notedJournalError: DocumentError?
+  var isRetryingJournal = false
   /// Where it's presented; `nil` while the document isn't open.
   var presence: DocumentPresence?
   /// One that an operation has registered, until the core says that it's the document's.
@@ -95,6 +104,7 @@ public actor FileDocument<Contents: Sendable> {
     undoSteps = UndoSteps(options.undo)
     core = DocumentCore(autosave: options.autosave, hasMerge: options.merge != nil)
     core.editsWaitForWrites = format is PackageFormat
+    core.consultations = options.errorHandler.map { $0.handlesCalls ? .all : .uncalled } ?? .none
     journaling = options.crashJournal.map { DocumentJournaling($0, options) }
     board = DocumentBoard(DocumentSnapshot(state: DocumentState(), url: url, fileModificationDate: nil))
   }
@@ -138,6 +148,19 @@ extension FileDocument: Observable {
   ///
   /// - Note: Rule CD-35.
   public nonisolated var states: DocumentStates { board.states() }
+
+  /// The present snapshot, and then each change of some of its attributes, without a gap in between.
+  ///
+  /// One element is buffered for each reader: changes that come meanwhile are put together in it, so that a slow reader gets the latest
+  /// snapshot and the names of all attributes that have changed. Changes of other attributes wake nobody.
+  ///
+  /// - Parameter attributes: The attributes to follow.
+  /// - Returns: The changes.
+  /// - Complexity: An edit costs O(readers) more.
+  /// - Note: Rule ND-10.
+  public nonisolated func changes(of attributes: DocumentAttributes) -> DocumentChanges {
+    board.changes(of: attributes)
+  }
 
   /// The contents as they are now; `nil` while the document is closed.
   public var contents: Contents? {

@@ -88,6 +88,56 @@ extension DocumentScenario {
       failureCount: 1, withdrawalCount: 1, conflictChangeCount: 2),
   ]
 
+  /// Explored in every order, with errors about which the program decides, and with locks.
+  static let decisions: [DocumentScenario] = [
+    DocumentScenario(
+      name: "UD-20: saves fail, and the program decides", scripts: [[.call(.open), .edit, .edit, close]],
+      failureCount: 2, consultations: .uncalled),
+    DocumentScenario(
+      name: "UD-20: calls fail, and the program decides",
+      scripts: [[.call(.open), .edit, .call(.save), .call(.move), close]], failureCount: 1, consultations: .all),
+    DocumentScenario(
+      name: "UD-20: calls that the program decides about are cancelled",
+      scripts: [[.call(.open), .edit, .call(.revert(isElsewhere: false))], [.call(.save)]], failureCount: 1,
+      withdrawalCount: 1, consultations: .all),
+    DocumentScenario(
+      name: "UD-20: a reader waits for the decision", scripts: [[.call(.open), .edit, close]], readerCount: 2,
+      failureCount: 1, consultations: .uncalled),
+    DocumentScenario(
+      name: "UD-20: another program appends, and no version can be kept", scripts: [[.call(.open), .edit, .edit]],
+      writers: [.append], failureCount: 1, consultations: .uncalled),
+    DocumentScenario(
+      name: "UD-20: merging fails, and the program decides", scripts: [[.call(.open), .edit]], writers: [.append],
+      failureCount: 1, hasMerge: true, consultations: .uncalled),
+    DocumentScenario(
+      name: "UD-20: what another program writes can't be read", scripts: [[.call(.open), .edit, close]],
+      writers: [.spoil], consultations: .uncalled),
+    DocumentScenario(
+      name: "UD-20: the file is deleted while the program decides", scripts: [[.call(.open), .edit, discard]],
+      writers: [.delete], failureCount: 1, consultations: .uncalled),
+    DocumentScenario(
+      name: "UD-20: the journal fails beside a save, and the program refuses saves",
+      scripts: [[.call(.open), .edit, close]], failureCount: 1, refusalCount: 1, consultations: .uncalled,
+      journalFailureCount: 2),
+    DocumentScenario(
+      name: "UD-20: edits that don't ask, while the program decides",
+      scripts: [[.call(.open), .edit, .editRegardless]], writers: [.append], failureCount: 1, hasMerge: true,
+      consultations: .uncalled),
+    DocumentScenario(
+      name: "ND-9: another program locks and unlocks the file", scripts: [[.call(.open), .edit, .call(.save), close]],
+      readerCount: 1, lockCount: 2),
+    DocumentScenario(
+      name: "ND-9: the program locks and unlocks the file",
+      scripts: [[.call(.open), .edit, .call(.setLock(true)), .edit, .call(.setLock(false)), .edit, close]],
+      failureCount: 1, withdrawalCount: 1),
+    DocumentScenario(
+      name: "ND-9: the file is locked while others write and delete it",
+      scripts: [[.call(.open), .edit, .call(.setLock(true)), discard]], writers: [.append, .delete]),
+    DocumentScenario(
+      name: "ND-9: a locked document is saved elsewhere, as the program decides",
+      scripts: [[.call(.open), .edit, .call(.saveElsewhere), .edit]], consultations: .uncalled, lockCount: 1),
+  ]
+
   /// Explored in every order in long runs.
   static let medium: [DocumentScenario] = [
     DocumentScenario(
@@ -141,8 +191,9 @@ extension DocumentScenario {
 @Suite("The decisions of a document, in every order", .timeLimit(.minutes(20)))
 struct DocumentCoreExplorationTests {
   @Test(
-    "CD-15, CD-23, CD-27, CD-45: Each call ends once, nothing is lost, conflicts are in the state, and editing goes on",
-    arguments: DocumentScenario.small + DocumentScenario.versions + (Budget.isLong ? DocumentScenario.medium : []))
+    "CD-15, CD-23, CD-27, CD-45, UD-20, ND-9: Each call ends once, nothing is lost, conflicts are in the state, and editing goes on",
+    arguments: DocumentScenario.small + DocumentScenario.versions + DocumentScenario.decisions
+      + (Budget.isLong ? DocumentScenario.medium : []))
   func everyOrder(scenario: DocumentScenario) async {
     let result = await LongRun.run { DocumentExplorer(scenario: scenario).exploreAll() }
     #expect(result.failure == nil, "\(scenario.name): \(result.failure?.description ?? "")")
@@ -183,6 +234,7 @@ extension DocumentMutant {
   fileprivate var scenarios: [DocumentScenario] {
     switch self {
     case .neverLooksForVersions, .ignoresVersions, .looksForVersionsAnyway: DocumentScenario.versions
+    case .asksNobody, .delaysRetries, .forgetsPlaces, .ignoresLocks: DocumentScenario.decisions
     default: DocumentScenario.small + DocumentScenario.medium
     }
   }

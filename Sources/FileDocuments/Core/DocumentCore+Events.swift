@@ -22,17 +22,25 @@ extension DocumentCore {
     case .deletionAsked: if phase == .open { isDeletionAnnounced = true }
     case .itemChanged: if phase == .open { needsCheck = true }
     case .versionsChanged: if phase == .open { needsConflicts = true }
+    case .lockSeen(let isLocked): noteLock(isLocked)
+    case .journalNoted(let error): noteJournal(error)
     case .timerFired: noteTimer(at: now)
     case .completed(let outcome):
       guard let running else { preconditionFailure("\(outcome) without an operation") }
       self.running = nil
+      if consults(about: running, outcome) { return }
       complete(running, outcome, at: now, &effects)
+    case .errandEnded(let outcome):
+      guard let errand else { preconditionFailure("\(outcome) without an errand") }
+      self.errand = nil
+      complete(errand, outcome, at: now, &effects)
     }
   }
 
   private mutating func noteEdit(_ edit: DocumentEdit, _ size: Int, at now: MonotonicTime) {
     count.note(edit)
     revision += 1
+    isSavingStopped = false
     guard hasUnsavedChanges else { return schedule.noteSaving() }
     if schedule.noteEdit(size: size, at: now) { wantsAutosave = true }
   }
@@ -62,7 +70,7 @@ extension DocumentCore {
   /// A call whose own operation runs ends with that; others end at once.
   private mutating func withdraw(_ id: CallID, _ withdrawal: Withdrawal, _ effects: inout [DocumentEffect]) {
     guard let index = calls.firstIndex(where: { $0.id == id }) else { return }
-    if running?.call == id {
+    if running?.call == id || errand?.call == id {
       if calls[index].withdrawal == nil { effects.append(.cancelOperation) }
       calls[index].withdrawal = calls[index].withdrawal ?? withdrawal
     } else {

@@ -65,6 +65,7 @@ extension DocumentCore {
     case (.place, .done):
       notePlaced(ended, at: now, &effects)
       finishCall(of: ended, nil, &effects)
+    case (.place, .failed(let error)) where ended.call == nil: noteSavingError(error, ended, at: now, &effects)
     case (.move, .done), (.copy, .done): finishCall(of: ended, nil, &effects)
     case (.load, .failed(let error)), (.move, .failed(let error)), (.delete, .failed(let error)),
       (.copy, .failed(let error)), (.place, .failed(let error)):
@@ -97,6 +98,7 @@ extension DocumentCore {
     count.note(.done)
     _ = schedule.noteEdit(size: 0, at: now)
     wantsAutosave = true
+    isSavingStopped = false
   }
 
   // MARK: - Writing
@@ -109,6 +111,7 @@ extension DocumentCore {
     count.noteSaved(ended.token)
     savingError = nil
     readingError = nil
+    isSavingStopped = false
     if !hasUnsavedChanges { schedule.noteSaving() }
     for index in calls.indices where calls[index].kind == .save && calls[index].target <= ended.revision {
       calls[index].didSave = true
@@ -119,10 +122,11 @@ extension DocumentCore {
   }
 
   /// Calls that waited for the write end with its error; later ones have a write of their own.
-  private mutating func noteSavingError(
+  mutating func noteSavingError(
     _ error: DocumentError, _ ended: Running, at now: MonotonicTime, _ effects: inout [DocumentEffect]
   ) {
     savingError = error
+    if error.code == .locked { isLocked = true }
     // The timer begins the next attempt, or another request.
     wantsAutosave = false
     schedule.noteFailure(at: now)
@@ -187,6 +191,7 @@ extension DocumentCore {
     needsConflicts = true
     writerCount = 0
     isDeletionAnnounced = false
+    isSavingStopped = false
     if hasUnsavedChanges { _ = schedule.noteEdit(size: 0, at: now) }
   }
 }

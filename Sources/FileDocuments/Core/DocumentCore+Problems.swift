@@ -11,10 +11,12 @@ extension DocumentCore {
       if incoming != nil { problems.append("a file that isn't presented has contents to decide about") }
     }
     if incoming != nil, case .found = incoming {
-    } else if incoming != nil, running == nil {
+    } else if incoming != nil, !isBusy {
       problems.append("a decision about contents waits for nothing")
     }
-    return problems + (running == nil ? problemsAtRest : [])
+    if running != nil, errand != nil { problems.append("an errand is run beside an operation") }
+    if retryCount > Self.retryCountMax { problems.append("a failure is repeated at once without an end") }
+    return problems + (isBusy ? [] : problemsAtRest)
   }
 
   /// Without an operation only the program, or another one, can go on.
@@ -28,16 +30,20 @@ extension DocumentCore {
         problems.append("editing is possible, and a call waits for that")
       }
     }
-    if !editingObstacles.isSubset(of: [.closed, .lease, .writer]) {
+    if needsConsultation { problems.append("nobody asks the program about an error") }
+    if !editingObstacles.isSubset(of: [.closed, .lease, .writer, .locked]) {
       problems.append("editing is disabled for ever: \(editingObstacles)")
     }
     guard phase == .open else { return problems }
     if needsCheck { problems.append("nobody reads the contents of another program") }
     if incoming != nil { problems.append("nobody decides about the contents of another program") }
     if needsConflicts { problems.append("nobody lists the conflicts") }
+    if wantsPlace { problems.append("nobody saves where the program has decided to") }
     if hasUnsavedChanges {
       if wantsAutosave { problems.append("nobody saves, though it's time") }
-      if schedule.hasTimes, !isTimerArmed { problems.append("unsaved changes have no time to be saved at") }
+      if schedule.hasTimes, !isTimerArmed, !isSavingStopped {
+        problems.append("unsaved changes have no time to be saved at")
+      }
     }
     return problems
   }

@@ -7,7 +7,7 @@ extension DocumentCore {
     repeat {
       answerQuestions(&effects)
       finishSaves(&effects)
-    } while running == nil && step(at: now, &effects)
+    } while !isBusy && step(at: now, &effects)
     finishWaitsForEditing(&effects)
   }
 
@@ -28,15 +28,20 @@ extension DocumentCore {
 
   /// Those that wait behind the opening of the document go on waiting.
   private mutating func finishWaitsForEditing(_ effects: inout [DocumentEffect]) {
-    guard editingError == nil else { return }
-    for call in calls where call.kind == .awaitEditing { finish(call.id, nil, &effects) }
+    let error = editingError
+    guard error == nil || error?.code == .locked else { return }
+    for call in calls where call.kind == .awaitEditing { finish(call.id, error, &effects) }
   }
 
   /// Does one thing, if there's one to do.
   ///
   /// - Returns: Whether there may be another one.
   private mutating func step(at now: MonotonicTime, _ effects: inout [DocumentEffect]) -> Bool {
-    switch phase {
+    if needsConsultation {
+      nextConsultation()
+      return begin(.consult, &effects)
+    }
+    return switch phase {
     case .closed: stepWhileClosed(&effects)
     case .open: stepWhileOpen(&effects)
     case .detached: stepWhileDetached(&effects)
@@ -46,9 +51,18 @@ extension DocumentCore {
   private mutating func begin(
     _ operation: DocumentOperation, for call: CallID? = nil, _ effects: inout [DocumentEffect]
   ) -> Bool {
-    precondition(running == nil, "\(operation) beside \(String(describing: running))")
+    precondition(!isBusy, "\(operation) beside \(String(describing: running)) or \(String(describing: errand))")
     running = Running(operation: operation, call: call, revision: revision, token: count.token)
     effects.append(.begin(operation, for: call))
+    return false
+  }
+
+  private mutating func begin(
+    _ kind: DocumentErrand, for call: CallID? = nil, _ effects: inout [DocumentEffect]
+  ) -> Bool {
+    precondition(!isBusy, "\(kind) beside \(String(describing: running)) or \(String(describing: errand))")
+    errand = RunningErrand(kind: kind, call: call)
+    effects.append(.beginErrand(kind, for: call))
     return false
   }
 
@@ -62,7 +76,8 @@ extension DocumentCore {
       return begin(.open, for: call.id, &effects)
     case .create: return begin(.place, for: call.id, &effects)
     case .close: finish(call.id, nil, &effects)
-    case .awaitEditing, .save, .revert, .move, .delete, .duplicate, .saveElsewhere: finish(call.id, .notOpen, &effects)
+    case .awaitEditing, .save, .revert, .move, .delete, .duplicate, .setLock, .saveElsewhere:
+      finish(call.id, .notOpen, &effects)
     }
     return true
   }
@@ -70,6 +85,10 @@ extension DocumentCore {
   // MARK: - Open
 
   private mutating func stepWhileOpen(_ effects: inout [DocumentEffect]) -> Bool {
+    if wantsPlace {
+      wantsPlace = false
+      return begin(.place, &effects)
+    }
     if let incoming { return use(incoming, &effects) }
     if needsCheck {
       needsCheck = false
@@ -107,6 +126,7 @@ extension DocumentCore {
     case .move: return begin(.move, for: call.id, &effects)
     case .delete: return begin(.delete, for: call.id, &effects)
     case .duplicate: return begin(.copy, for: call.id, &effects)
+    case .setLock(let isLocked): return begin(.setLock(isLocked), for: call.id, &effects)
     case .saveElsewhere, .create: return begin(.place, for: call.id, &effects)
     case .save: finish(call.id, nil, &effects)
     case .awaitEditing: preconditionFailure("waiting for the end of obstacles has no turn")
@@ -119,10 +139,11 @@ extension DocumentCore {
     switch incoming {
     case .found(let unreadable) where !hasUnsavedChanges:
       self.incoming = nil
-      readingError = unreadable
-      if unreadable != nil {
+      if let unreadable {
         effects.append(.change(.dropIncoming))
+        noteUnreadable(unreadable)
       } else {
+        readingError = nil
         effects.append(.change(.adoptIncoming))
         noteSavedContents()
       }
@@ -154,7 +175,8 @@ extension DocumentCore {
         becomeClosed(&effects)
       }
       finish(call.id, nil, &effects)
-    case .open, .awaitEditing, .save, .revert, .move, .delete, .duplicate: finish(call.id, .fileDeleted, &effects)
+    case .open, .awaitEditing, .save, .revert, .move, .delete, .duplicate, .setLock:
+      finish(call.id, .fileDeleted, &effects)
     }
     return true
   }
@@ -168,6 +190,7 @@ extension DocumentCore {
     count.restart()
     schedule.noteSaving()
     wantsAutosave = false
+    isSavingStopped = false
   }
 
   mutating func becomeClosed(_ effects: inout [DocumentEffect]) {
@@ -175,6 +198,8 @@ extension DocumentCore {
     phase = .closed
     noteSavedContents()
     openCount = 0
+    journalError = nil
+    failureCounts = [:]
     forgetFile()
     savingError = nil
     readingError = nil
@@ -198,6 +223,8 @@ extension DocumentCore {
     writerCount = 0
     isDeletionAnnounced = false
     wantsAutosave = false
+    wantsPlace = false
+    isLocked = false
   }
 }
 
@@ -205,8 +232,8 @@ extension DocumentCore.Call {
   /// Whether what is unsaved has to be saved when it's the call's turn.
   var wantsSave: Bool {
     switch kind {
-    case .save, .duplicate, .close(isDiscarding: false): true
-    case .open, .awaitEditing, .close, .revert, .move, .delete, .saveElsewhere, .create: false
+    case .save, .duplicate, .close(isDiscarding: false), .setLock(true): true
+    case .open, .awaitEditing, .close, .revert, .move, .delete, .setLock, .saveElsewhere, .create: false
     }
   }
 }

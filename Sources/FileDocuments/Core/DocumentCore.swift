@@ -60,6 +60,8 @@ package struct DocumentCore: Hashable, Sendable {
   }
 
   let hasMerge: Bool
+  /// The errors about which the program is asked.
+  var consultations = ConsultationScope.none
   /// A write makes its contents those of the document, so that nothing may be edited meanwhile.
   var editsWaitForWrites = false
   var phase = Phase.closed
@@ -67,7 +69,23 @@ package struct DocumentCore: Hashable, Sendable {
   var calls: [Call] = []
   var questions: [Question] = []
   var running: Running?
+  /// Never beside an operation.
+  var errand: RunningErrand?
   var incoming: Incoming?
+  /// An error that has no consequences yet: the program is asked first, or is to be asked.
+  package var consultation: Consultation?
+  /// An error of the crash journal about which the program is to be asked.
+  var journalError: DocumentError?
+  /// How often in a row an activity has failed.
+  var failureCounts: [DocumentFailure.Activity: Int] = [:]
+  /// How often in a row the program has decided to try again at once.
+  var retryCount = 0
+  /// The program has a place for contents that can't be saved where they belong.
+  var wantsPlace = false
+  /// The program has decided to save nothing by itself until the next edit.
+  var isSavingStopped = false
+  /// The owner of the file may not write it.
+  var isLocked = false
 
   /// Grows with each change of the contents.
   var revision: UInt64 = 0
@@ -132,7 +150,7 @@ package struct DocumentCore: Hashable, Sendable {
   package mutating func noteFurtherEdit(size: Int, at now: MonotonicTime) -> Bool {
     guard phase == .open, published.hasUnsavedChanges, isTimerArmed || !schedule.hasTimes, calls.isEmpty,
       questions.isEmpty, !needsCheck, incoming == nil, !wantsAutosave, leaseCount == 0, writerCount == 0,
-      running == nil, !needsConflicts, count.leavesChanges, !schedule.isFull(with: size)
+      !isBusy, !needsConflicts, !isLocked, !isSavingStopped, count.leavesChanges, !schedule.isFull(with: size)
     else { return false }
     count.note(.done)
     revision += 1
@@ -146,6 +164,8 @@ package struct DocumentCore: Hashable, Sendable {
     let obstacles = editingObstacles
     if obstacles.contains(.closed) { return .notOpen }
     if obstacles.isEmpty { return nil }
+    // Nobody knows when this ends, so nobody waits for it.
+    if obstacles == .locked { return .locked }
     return DocumentError(
       .editingDisabled, "The contents can't be changed right now: \(obstacles). 'edit' waits for the end of that.")
   }
@@ -191,6 +211,9 @@ extension DocumentCore {
   /// Whether the contents differ from those that were saved last.
   var hasUnsavedChanges: Bool { phase != .closed && count.hasChanges }
 
+  /// Whether nothing can begin.
+  var isBusy: Bool { running != nil || errand != nil }
+
   /// Whether the program has asked for a save: then a write isn't the document's own idea.
   package var hasSavingCall: Bool { calls.contains(where: \.wantsSave) }
 
@@ -200,6 +223,7 @@ extension DocumentCore {
   var editingObstacles: DocumentState.EditingObstacles {
     if phase == .closed { return .closed }
     var obstacles: DocumentState.EditingObstacles = []
+    if isLocked, phase == .open { obstacles.insert(.locked) }
     if leaseCount > 0 { obstacles.insert(.lease) }
     if writerCount > 0 { obstacles.insert(.writer) }
     if needsCheck || running?.operation == .check || incoming != nil { obstacles.insert(.reloading) }
@@ -209,7 +233,7 @@ extension DocumentCore {
     switch firstCall?.kind {
     case .revert: obstacles.insert(.reverting)
     case .close where openCount <= 1, .delete: obstacles.insert(.closing)
-    case .open, .awaitEditing, .save, .close, .move, .duplicate, .saveElsewhere, .create, nil: break
+    case .open, .awaitEditing, .save, .close, .move, .duplicate, .setLock, .saveElsewhere, .create, nil: break
     }
     return obstacles
   }
@@ -222,7 +246,7 @@ extension DocumentState.EditingObstacles: CustomStringConvertible {
       (.closed, "the document isn't open"), (.lease, "the program has disabled editing"),
       (.writer, "another program writes the file"), (.reloading, "the contents of another program are being read"),
       (.reverting, "the document is reverting"), (.closing, "the document is closing"),
-      (.saving, "the package is being saved"),
+      (.saving, "the package is being saved"), (.locked, "the file is locked"),
     ]
     return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
   }

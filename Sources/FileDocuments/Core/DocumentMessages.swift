@@ -24,6 +24,8 @@ package enum DocumentCall: Hashable, Sendable {
   case move
   case delete
   case duplicate
+  /// Locks the file, or unlocks it.
+  case setLock(Bool)
   /// Writes the contents to a new file, which is the document's from then on.
   case saveElsewhere
   /// The same, also for a document that's closed: the program has made the contents.
@@ -69,11 +71,49 @@ package enum DocumentEvent: Hashable, Sendable {
   case itemChanged
   case versionsChanged
 
+  /// The file is locked, or isn't any more.
+  case lockSeen(Bool)
+  /// The crash journal couldn't be written or read, or that's over.
+  case journalNoted(DocumentError?)
+
   /// The time has come for which the timer was armed.
   case timerFired
 
   /// The operation has ended. It can't be the one before: there's one at a time.
   case completed(OperationOutcome)
+  /// The errand has ended; there's one at a time, and none beside an operation.
+  case errandEnded(ErrandOutcome)
+}
+
+/// Work that neither reads nor writes contents, when no operation runs.
+package enum DocumentErrand: Hashable, Sendable {
+  /// Asks the program about an error: ``DocumentCore/consultation`` says which one.
+  case consult
+  /// Locks the file, or unlocks it.
+  case setLock(Bool)
+}
+
+/// How an errand ended.
+package enum ErrandOutcome: Hashable, Sendable {
+  /// `setLock`: it's so.
+  case done
+  /// `setLock`.
+  case failed(DocumentError)
+  /// `consult`.
+  case decided(RecoveryChoice)
+}
+
+/// The consequence of an error, as the program has decided.
+package enum RecoveryChoice: String, Hashable, Sendable, CaseIterable {
+  /// The state has the error.
+  case present
+  case retryNow
+  /// The state doesn't have the error, and the next attempt comes at its usual time.
+  case retryLater
+  /// The runner knows the place.
+  case saveElsewhere
+  /// Nothing is saved by itself until the next edit.
+  case stopSaving
 }
 
 /// Work with files, or with foreign code: one at a time for each document.
@@ -163,7 +203,9 @@ package enum MemoryChange: Hashable, Sendable {
 package enum DocumentEffect: Hashable, Sendable {
   /// Begin an operation, with the contents as they are now.
   case begin(DocumentOperation, for: CallID?)
-  /// Let the operation fail if nothing has been done yet.
+  /// Begin an errand.
+  case beginErrand(DocumentErrand, for: CallID?)
+  /// Let the operation, or the errand, fail if nothing has been done yet.
   case cancelOperation
   case change(MemoryChange)
   /// The presenter that the operation has registered is the document's from now on, and the former one's registration ends.
@@ -174,5 +216,7 @@ package enum DocumentEffect: Hashable, Sendable {
   case answer(QuestionID, DocumentError?)
   /// Arm the timer, which isn't armed.
   case armTimer(MonotonicTime)
+  /// Write the crash journal now, and report whether that has failed.
+  case retryJournal
   case publish(DocumentState)
 }

@@ -20,6 +20,13 @@ final class DocumentPresence: Sendable {
     var isTidied = false
     /// The backup was made since the document was opened.
     var hasBackup = false
+    /// The program's access to the place, and for which of the presenter's URLs it is.
+    var grant: DocumentGrant?
+    var grantedMoveCount = 0
+    /// The latest of the presenter's URLs for which a grant was asked for.
+    var triedMoveCount = 0
+    /// The document has left.
+    var isOver = false
     /// When a save has kept a version since the document was opened, and what that has.
     var keptVersion: (time: MonotonicTime, tag: ContentHash)?
   }
@@ -184,6 +191,47 @@ final class DocumentPresence: Sendable {
     set { state.withLock { $0.keptVersion = newValue } }
   }
 
+  // MARK: - The program's access to the place
+
+  /// Takes over a grant for the present place, and ends that of the former one.
+  ///
+  /// - Parameters:
+  ///   - grant: The grant.
+  ///   - moveCount: The number of the presenter's URL that it's for; the present one unless stated.
+  func adopt(_ grant: DocumentGrant?, at moveCount: Int? = nil) {
+    let count = moveCount ?? presenter.moveCount
+    let former = state.withLock { state in
+      // One that comes too late ends at once.
+      if state.isOver { return grant }
+      defer {
+        state.grant = grant
+        state.grantedMoveCount = count
+        state.triedMoveCount = count
+      }
+      return state.grant
+    }
+    former?.end()
+  }
+
+  /// The place for which there's no grant yet.
+  func placeToGrant() -> (url: URL, moveCount: Int)? {
+    let (url, count) = presenter.place
+    return state.withLock { state in
+      if state.grantedMoveCount == count { return nil }
+      state.triedMoveCount = count
+      return (url, count)
+    }
+  }
+
+  /// Whether the file was moved, and nobody has asked for a grant since.
+  var needsGrant: Bool {
+    let count = presenter.moveCount
+    return state.withLock { !$0.isOver && $0.triedMoveCount != count }
+  }
+
+  /// Whether the document hasn't left.
+  var isHere: Bool { state.withLock { !$0.isOver } }
+
   var hasBackup: Bool { state.withLock { $0.hasBackup } }
   func noteBackup() { state.withLock { $0.hasBackup = true } }
 
@@ -192,10 +240,14 @@ final class DocumentPresence: Sendable {
   /// Doing so twice does nothing.
   func leave() {
     let former = state.withLock { state in
-      defer { state = State() }
+      defer {
+        state = State()
+        state.isOver = true
+      }
       return state
     }
     former.registration?.end()
     if let key = former.key { DocumentRegistry.shared.leave(owner, at: key) }
+    former.grant?.end()
   }
 }

@@ -68,6 +68,9 @@ final class DocumentPresenter: FilePresenter {
     set { location.withLock { $0 = Location(url: newValue, moveCount: $0.moveCount + 1) } }
   }
 
+  /// The URL, and which one it is.
+  var place: (url: URL, moveCount: Int) { location.withLock { ($0.url, $0.moveCount) } }
+
   /// How often the URL was set: a comparison of URLs takes long.
   var moveCount: Int { location.withLock { $0.moveCount } }
 

@@ -175,6 +175,7 @@ extension DocumentWork {
     let path = access.canonicalPath
     if let status = known ?? (try? files.statusIfPresent(of: path)) {
       result.modificationDate = Date(timeIntervalSince1970: Double(status.modificationTime) / 1e9)
+      result.isLocked = status.isLocked
     }
     result.isWritable = files.isWritable(path) && files.isWritable(path.parent)
   }

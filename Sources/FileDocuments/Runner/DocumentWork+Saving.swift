@@ -16,8 +16,9 @@ extension DocumentWork {
     case missing
   }
 
-  /// Asks the program whether a save may go on that nobody has asked for.
+  /// Refuses to write a locked file, and asks the program whether a save may go on that nobody has asked for.
   func checkSaving(_ access: borrowing FileAccess, _ contents: Contents, _ status: FileStatus) async throws {
+    if status.isLocked { throw DocumentError.locked }
     guard isAutomatic, let check = options.autosaveCheck else { return }
     let question = DocumentAutosave(
       url: access.url, contents: contents, linkCount: Int(clamping: status.linkCount),

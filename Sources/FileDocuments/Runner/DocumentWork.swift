@@ -21,6 +21,10 @@ final class DocumentWork<Contents: Sendable>: Sendable {
     var modificationDate: Date?
     /// Whether the file can be written, as far as permissions show.
     var isWritable: Bool?
+    /// Whether the owner of the file may not write it.
+    var isLocked: Bool?
+    /// Whether the operation has made the file.
+    var isNew = false
     /// The presenter that was registered.
     var presence: DocumentPresence?
 
@@ -41,13 +45,15 @@ final class DocumentWork<Contents: Sendable>: Sendable {
   let isAutomatic: Bool
   /// Where the progress of a long operation goes; `nil` when it has ended.
   let progress: @Sendable (DocumentProgress?) -> Void
+  /// The program's access to the place of the presence that this operation will make.
+  let arrivingGrant: Guarded<DocumentGrant?>
   /// Makes a presenter of the document, and enters it in the registry.
   let enter: @Sendable (URL) throws(DocumentError) -> DocumentPresence
 
   init(
     format: any DocumentFormat<Contents>, options: DocumentOptions<Contents>, memory: Memory, incomingBytes: Data?,
     presence: DocumentPresence?, isDeletionAnnounced: Bool, argument: CallArgument<Contents>, isAutomatic: Bool,
-    progress: @escaping @Sendable (DocumentProgress?) -> Void,
+    arrivingGrant: Guarded<DocumentGrant?> = Guarded(nil), progress: @escaping @Sendable (DocumentProgress?) -> Void,
     enter: @escaping @Sendable (URL) throws(DocumentError) -> DocumentPresence
   ) {
     self.format = format
@@ -58,6 +64,7 @@ final class DocumentWork<Contents: Sendable>: Sendable {
     self.isDeletionAnnounced = isDeletionAnnounced
     self.argument = argument
     self.isAutomatic = isAutomatic
+    self.arrivingGrant = arrivingGrant
     self.progress = progress
     self.enter = enter
   }
@@ -108,7 +115,9 @@ final class DocumentWork<Contents: Sendable>: Sendable {
       return try await coordinator(for: presence).write(url) { access in
         if let present = try await present(access) { return try await opened(presence, access, present) }
         try await access.replaceContents(with: bytes)
-        return try await opened(presence, access, PresentFile(contents: bytes))
+        var result = try await opened(presence, access, PresentFile(contents: bytes))
+        result.isNew = true
+        return result
       }
     }
     return try await coordinator(for: presence).read(url) { access in

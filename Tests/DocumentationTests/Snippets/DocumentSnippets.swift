@@ -96,6 +96,54 @@ struct DocumentSnippets {
     #expect(try Data(contentsOf: untitled) == Data("Dear Ada Ada".utf8))
   }
 
+  @Test("The examples about errors, grants and locks, and about following some attributes")
+  func deciding() async throws {
+    let place = try Place()
+    let file = try place.file("note.txt", "Dear")
+    let domain = CoordinationDomain(.init())
+    let versions = FileVersions(domain: domain, storage: .directory(place.url.appending(path: "store")))
+    var options = DocumentOptions<String>(domain: domain, versions: versions)
+    func ask(_ question: String) async -> Bool { question.hasPrefix("Unlock") }
+    let (spare, vault) = (place.url.appending(path: "spare.txt"), Vault())
+    // snippet: documents-errors
+    options.errorHandler = DocumentErrorHandler(within: .seconds(10)) { failure in
+      switch (failure.activity, failure.error.code) {
+      case (.saving, .notWritable): .saveElsewhere(spare)
+      case (.saving, _) where failure.attempt < 3: .retryLater
+      default: .present
+      }
+    }
+    // end
+    // snippet: documents-grant
+    options.grant = { url in
+      try await vault.unlock(url)
+      return DocumentGrant { await vault.lock(url) }
+    }
+    // end
+    let note = FileDocument(file, as: .text, options: options)
+    try await note.open()
+    #expect(await vault.open == [file])
+    // snippet: documents-lock
+    try await note.lock()
+    if note.isLocked, await ask("Unlock it?") { try await note.unlock() }
+    try await note.edit { $0 += " Ada" }
+    // end
+    let following = Task {
+      var title = ""
+      // snippet: documents-changes
+      for await change in note.changes(of: [.place, .unsavedChanges]) {
+        let snapshot = change.snapshot
+        title = snapshot.url.lastPathComponent + (snapshot.state.hasUnsavedChanges ? " – edited" : "")
+        if snapshot.state.conditions.contains(.closed) { break }
+      }
+      // end
+      return title
+    }
+    try await note.close()
+    #expect(await following.value == "note.txt")
+    #expect(try Data(contentsOf: file) == Data("Dear Ada".utf8))
+  }
+
   @Test("The example about packages")
   func packages() async throws {
     let place = try Place()
@@ -137,6 +185,13 @@ struct DocumentSnippets {
     try note.assumeIsolated { note in try note.editNow { $0.append("!") } }
     // end
   }
+}
+
+/// A place that has to be unlocked.
+private actor Vault {
+  var open: [URL] = []
+  func unlock(_ url: URL) throws { open.append(url) }
+  func lock(_ url: URL) { open.removeAll { $0 == url } }
 }
 
 // snippet: documents-editor

@@ -36,10 +36,21 @@ enum DocumentMutant: String, CaseIterable, Sendable {
   case ignoresVersions
   /// An open that has found no versions counts as one that hasn't looked.
   case looksForVersionsAnyway
+  /// The program isn't asked about errors, though nothing goes on without its decision.
+  case asksNobody
+  /// A decision to try again at once counts as one to try again later.
+  case delaysRetries
+  /// The place that the program has decided on is forgotten.
+  case forgetsPlaces
+  /// Locks that other programs set aren't seen.
+  case ignoresLocks
 
   func event(_ event: DocumentEvent, _ model: DocumentModel) -> [DocumentEvent] {
     switch (self, event) {
     case (.ignoresChanges, .itemChanged), (.ignoresDeparture, .writerLeft), (.ignoresVersions, .versionsChanged): []
+    case (.ignoresLocks, .lockSeen): []
+    case (.delaysRetries, .errandEnded(.decided(.retryNow))): [.errandEnded(.decided(.retryLater))]
+    case (.forgetsPlaces, .errandEnded(.decided(.saveElsewhere))): [.errandEnded(.decided(.present))]
     case (.looksForVersionsAnyway, .completed(.doneWithoutVersions)): [.completed(.done)]
     case (.clearsLaterEdits, .completed(.done)) where model.core.running?.operation == .write:
       [event, .tokenSaved(model.core.editToken)]
@@ -59,7 +70,7 @@ enum DocumentMutant: String, CaseIterable, Sendable {
       return effects.filter { effect in
         switch (self, effect) {
         case (.forgetsFailedAnswers, .answer(_, .some)), (.forgetsFailedCalls, .finish(_, .some, _)),
-          (.forgetsTimer, .armTimer):
+          (.forgetsTimer, .armTimer), (.asksNobody, .beginErrand(.consult, for: _)):
           false
         default: true
         }
@@ -89,18 +100,25 @@ extension DocumentModel {
     if isAtEnd {
       if !calls.isEmpty { problems.append("calls never end: \(calls.values)") }
       if !questions.isEmpty { problems.append("questions are never answered") }
-      if core.phase != .closed, !state.editingObstacles.isEmpty { problems.append("editing is disabled for ever") }
+      if core.phase != .closed, !state.editingObstacles.subtracting(.locked).isEmpty {
+        problems.append("editing is disabled for ever")
+      }
       if core.phase == .open, let file, file.isReadable, noticeCount == 0, memory.base?.tag != file, !isFailing {
         problems.append("the document never notices what the file has")
       }
-      if core.phase == .open, state.hasUnsavedChanges { problems.append("changes are never saved") }
+      if core.phase == .open, noticeCount == 0, !isFailing, core.isLocked != isFileLocked {
+        problems.append("the document never notices whether the file is locked")
+      }
+      if core.phase == .open, state.hasUnsavedChanges, !core.isSavingStopped, !core.isLocked {
+        problems.append("changes are never saved")
+      }
       if core.phase == .open, let problem = conflicts.problem(with: state) { problems.append(problem) }
     }
     return problems
   }
 
   /// A file that couldn't be read, or a save that has failed with its contents in place.
-  private var isFailing: Bool { core.published.readingError != nil || core.published.savingError != nil }
+  private var isFailing: Bool { core.published.readingError != nil || core.published.savingError != nil || hidesErrors }
 }
 
 /// Runs a model in every order, or in one that a seed chooses.
@@ -189,7 +207,13 @@ struct DocumentExplorer {
   /// The violated properties if from now on every operation fails, and nothing else happens: calls that never end.
   private func problemsIfAllFails(_ start: DocumentModel) -> [String] {
     var model = start
-    for _ in 0..<100 {
+    for _ in 0..<400 {
+      if let errand = model.errand {
+        // The worst decision: the end has to come all the same.
+        let outcome = errand == .consult ? ErrandOutcome.decided(.retryNow) : .failed(.cancelled)
+        model.act(.endErrand(outcome), scenario, mutant)
+        continue
+      }
       guard let operation = model.operation else { break }
       if operation.outcome == nil {
         model.failureCount += 1
@@ -198,7 +222,7 @@ struct DocumentExplorer {
         model.act(.deliver, scenario, mutant)
       }
     }
-    if model.operation == nil { return model.problems(isAtEnd: false) }
+    if model.operation == nil, model.errand == nil { return model.problems(isAtEnd: false) }
     return ["operations that fail are repeated for ever"]
   }
 

@@ -35,13 +35,17 @@ extension DocumentModel {
     case changeConflicts
     /// An announcement about versions arrives.
     case noticeVersions
+    case endErrand(ErrandOutcome)
+    /// Another program locks the file, or unlocks it.
+    case changeLock
+    case failJournal
 
     /// The actor's name, for schedules.
     var actor: String {
       switch self {
       case .begin(let script): "script \(script)"
       case .writer(let number): "writer \(number)"
-      case .perform, .deliver: "operation"
+      case .perform, .deliver, .endErrand: "operation"
       default: "\(self)"
       }
     }
@@ -60,7 +64,11 @@ extension DocumentModel {
     if strangerCount > 0, file != nil { actions.append(.stranger) }
     if noticeCount > 0 { actions.append(.notice) }
     if readerCount > 0, session != nil { actions.append(.read) }
-    if timer != nil { actions.append(.fireTimer) }
+    // As long as the file is locked, it would only fire again.
+    if timer != nil, !(core.isLocked && isFileLocked) { actions.append(.fireTimer) }
+    actions += errandActions
+    if lockCount > 0, file != nil { actions.append(.changeLock) }
+    if journalFailureCount > 0, core.phase != .closed { actions.append(.failJournal) }
     if leaseCount > 0 { actions.append(.takeLease) }
     if leasesTaken > 0 { actions.append(.endLease) }
     if conflicts.canChange { actions.append(.changeConflicts) }
@@ -114,10 +122,19 @@ extension DocumentModel {
       leasesTaken -= 1
       receive(.leaseEnded, mutant)
     case .changeConflicts: conflicts.change(isPresented: isPresented)
+    case .endErrand(let outcome): end(outcome, mutant)
+    case .changeLock:
+      lockCount -= 1
+      isFileLocked.toggle()
+      noticeCount += 1
+    case .failJournal:
+      journalFailureCount -= 1
+      receive(.journalNoted(DocumentError(.journalNotWritten, "failed")), mutant)
     case .noticeVersions:
       conflicts.noticeCount -= 1
       receive(.versionsChanged, mutant)
     }
+    if file == nil { isFileLocked = false }
     if let file { stored |= file.marks }
     stored |= (versions.union(otherFiles)).reduce(0) { $0 | $1.marks }
   }
@@ -141,6 +158,8 @@ extension DocumentModel {
     case .edit where core.published.conditions.contains(.closed) && core.calls.isEmpty:
       // There's nothing to edit any more.
       positions[script] += 1
+    // Nobody waits for the end of a lock: the program gives up.
+    case .edit where core.editingError?.code == .locked: positions[script] += 1
     case .edit: call(.awaitEditing, by: script, mutant)
     }
   }
@@ -166,6 +185,8 @@ extension DocumentModel {
     switch writers[number].stage {
     case .outside:
       writers[number].session = session
+      // The file that's there isn't presented yet; this writer has the former one.
+      writers[number].isElsewhere = operation?.kind == .place && operation?.outcome == .done
       if session != nil {
         receive(.writerArrived, mutant)
         if deed == .delete || deed == .spare { receive(.deletionAsked, mutant) }
@@ -173,6 +194,8 @@ extension DocumentModel {
       writers[number].stage = .arrived
     case .arrived:
       switch deed {
+      case .append where writers[number].isElsewhere: otherFiles.insert(MarkedText(marks: newMark()))
+      case _ where writers[number].isElsewhere: break
       case .append: append()
       case .spoil:
         append()
@@ -184,7 +207,8 @@ extension DocumentModel {
       case .spare: break
       }
       // It began before the document was presented, or goes on after: an uncoordinated one for the document.
-      if !isHeard, deed == .append || deed == .spoil, file != nil { noticeCount += 1 }
+      let writes = deed == .append || deed == .spoil
+      if !isHeard, writes, file != nil, !writers[number].isElsewhere { noticeCount += 1 }
       writers[number].stage = .acted
     case .acted:
       if isHeard, deed == .append || deed == .spoil { receive(.itemChanged, mutant) }
@@ -203,6 +227,7 @@ extension DocumentModel {
     operation = nil
     if let incoming = ended.incoming { memory.incoming = incoming }
     memory.merged = ended.merged
+    if let isLocked = ended.isLocked, isLocked != core.isLocked { receive(.lockSeen(isLocked), mutant) }
     receive(.completed(outcome), mutant)
   }
 
@@ -229,6 +254,12 @@ extension DocumentModel {
     }
     let outcome = outcome(of: kind, choice, mutant)
     operation?.outcome = outcome
+    switch (kind, outcome) {
+    case (.open, .done), (.open, .doneWithoutVersions), (.check, .unchanged), (.check, .differs), (.write, .done),
+      (.place, .done), (.load(isElsewhere: false), .done):
+      operation?.isLocked = isFileLocked
+    default: break
+    }
   }
 
   private static let failure = DocumentError(.coordination, "failed")
@@ -263,6 +294,7 @@ extension DocumentModel {
         return .done
       }
       if file != memory.base?.tag, file != mine, mutant != .overwritesBlindly { return differs(file) }
+      if isFileLocked, file != mine { return .failed(.locked) }
       self.file = mine
       if choice == .failAfterwards {
         failureCount -= 1
@@ -297,6 +329,8 @@ extension DocumentModel {
     case .place:
       if let file { otherFiles.insert(file) }
       file = mine
+      for number in writers.indices where writers[number].stage == .arrived { writers[number].isElsewhere = true }
+      isFileLocked = false
       isDeleted = false
       operation?.incoming = Memory.Stored(mine, mine)
       conflicts.startAnew()

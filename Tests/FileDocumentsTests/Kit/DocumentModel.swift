@@ -37,6 +37,12 @@ struct DocumentScenario: Sendable {
   /// state isn't compared with them.
   var conflictChangeCount: Int?
   var hasMerge = false
+  /// The errors about which the program is asked.
+  var consultations = ConsultationScope.none
+  /// How often another program locks or unlocks the file.
+  var lockCount = 0
+  /// How often the crash journal fails.
+  var journalFailureCount = 0
 }
 
 /// A document with its file, versions, program and other programs: the real core and memory, and a file that is a set of marks.
@@ -61,6 +67,8 @@ struct DocumentModel: Hashable {
     var stage = Stage.outside
     /// The registration of the presenter that was asked; messages go to that only.
     var session: Int?
+    /// Its file is the document's no more: that was saved elsewhere meanwhile.
+    var isElsewhere = false
   }
 
   struct Operation: Hashable {
@@ -73,6 +81,8 @@ struct DocumentModel: Hashable {
     var outcome: OperationOutcome?
     var incoming: Memory.Stored?
     var merged: MarkedText?
+    /// Whether the file was locked, if the operation has seen it.
+    var isLocked: Bool?
   }
 
   var core: DocumentCore
@@ -82,6 +92,12 @@ struct DocumentModel: Hashable {
   /// Copies, and the former files of a document that was saved elsewhere.
   var otherFiles: Set<MarkedText> = []
   var operation: Operation?
+  var errand: DocumentErrand?
+  var isErrandCancelled = false
+  /// The permissions of the file.
+  var isFileLocked = false
+  /// The program has decided once that the state doesn't have an error.
+  var hidesErrors = false
   var conflicts: Conflicts
 
   var positions: [Int]
@@ -94,6 +110,8 @@ struct DocumentModel: Hashable {
   var refusalCount: Int
   var withdrawalCount: Int
   var leaseCount: Int
+  var lockCount: Int
+  var journalFailureCount: Int
   /// Notifications about uncoordinated writes that are under way.
   var noticeCount = 0
   var timer: MonotonicTime?
@@ -133,6 +151,9 @@ struct DocumentModel: Hashable {
     refusalCount = scenario.refusalCount
     withdrawalCount = scenario.withdrawalCount
     leaseCount = scenario.leaseCount
+    lockCount = scenario.lockCount
+    journalFailureCount = scenario.journalFailureCount
+    core.consultations = scenario.consultations
     conflicts = Conflicts(changeCount: scenario.conflictChangeCount)
   }
 
@@ -157,14 +178,20 @@ struct DocumentModel: Hashable {
     for effect in effects {
       switch effect {
       case .begin(let kind, for: _):
-        if operation != nil { violation = "\(kind) began beside another operation" }
+        if operation != nil || errand != nil { violation = "\(kind) began beside another operation" }
         if kind == .listConflicts, let problem = conflicts.noteListing() { violation = problem }
         // The contents of a new file.
         if kind == .place, memory.contents == nil { memory.contents = MarkedText(marks: newMark()) }
         operation = Operation(kind: kind, contents: memory.contents)
         operation?.isAutomatic = !core.hasSavingCall
         if mutant == .keepsNothing, case .keep = kind { operation?.outcome = .done }
-      case .cancelOperation: operation?.isCancelled = true
+      case .beginErrand(let kind, for: _):
+        if operation != nil || errand != nil { violation = "\(kind) began beside an operation" }
+        errand = kind
+        isErrandCancelled = false
+      case .cancelOperation:
+        operation?.isCancelled = true
+        isErrandCancelled = true
       case .change(let change):
         if change == .forget, isDiscarding(effects) { forgiven |= memory.contents?.marks ?? 0 }
         memory.apply(change)
@@ -179,7 +206,7 @@ struct DocumentModel: Hashable {
       case .armTimer(let time):
         if timer != nil { violation = "the timer was armed twice" }
         timer = time
-      case .publish: break
+      case .retryJournal, .publish: break
       }
     }
   }
