@@ -57,9 +57,7 @@ extension ClientCore {
     forgetService()
     for (id, access) in accesses.sorted(by: { $0.key < $1.key }) {
       switch access.phase {
-      case .held:
-        lost.insert(id)
-        effects.append(.noteLoss(id))
+      case .held: lose(id)
       case .waiting: effects.append(.giveUp(id))
       case .abandoned: break
       }
@@ -118,10 +116,10 @@ extension ClientCore {
     }
     for (id, access) in accesses.sorted(by: { $0.key < $1.key }) {
       if access.phase == .held {
-        frames.append(.reasserted(.access(id, access.request)))
+        frames.append(.reasserted(.access(id, insideSurvivors(access.request))))
         if let token = access.token, !has(.tokenForgotten) { frames.append(.reasserted(.token(id, token))) }
       } else if !has(.waitingForgotten) {
-        waiting.append(.event(.accessRequested(id, access.request)))
+        waiting.append(.event(.accessRequested(id, insideSurvivors(access.request))))
         if access.isCancelled { waiting.append(.event(.accessCancelled(id))) }
       }
     }

@@ -11,14 +11,14 @@ extension ClientCore {
   /// - Returns: The effects.
   package mutating func step(_ event: ArbiterEvent, at time: Timestamp) -> [ClientEffect] {
     switch event {
-    case .accessRequested(let id, let request): note(id, request, event, at: time)
+    case .accessRequested(let id, let request): note(id, request, at: time)
     case .accessAdopted(let id, let request):
       accesses[id] = Access(request: request, phase: .held)
       letCallbacksGo(for: request)
-      tell(.event(event))
+      tell(.event(.accessAdopted(id, insideSurvivors(request))))
     case .accessReleased(let id, _):
       forget(id)
-      if lost.remove(id) == nil { tell(.event(event)) }
+      if lost.removeValue(forKey: id) == nil { tell(.event(event)) }
     case .accessCancelled(let id):
       if accesses[id]?.phase != .held { accesses[id]?.isCancelled = true }
       tell(.event(event))
@@ -62,9 +62,7 @@ extension ClientCore {
     return takeEffects()
   }
 
-  private mutating func note(
-    _ id: AccessID, _ request: AccessRequest, _ event: ArbiterEvent, at time: Timestamp
-  ) {
+  private mutating func note(_ id: AccessID, _ request: AccessRequest, at time: Timestamp) {
     makeWay(for: request)
     let deadline = request.limits.waiting.map { limit in
       let (sum, isLate) = time.addingReportingOverflow(limit)
@@ -72,7 +70,7 @@ extension ClientCore {
     }
     accesses[id] = Access(request: request, phase: .waiting, deadline: deadline)
     letCallbacksGo(for: request)
-    tell(.event(event))
+    tell(.event(.accessRequested(id, insideSurvivors(request))))
   }
 
   /// Lets callbacks run that were held back for others, in which the access may be waited for.
@@ -88,9 +86,9 @@ extension ClientCore {
   func isInsideCallback(_ request: AccessRequest) -> Bool {
     var context = request.context
     while let current = context {
-      // One that the service has forgotten may be in any callback.
-      guard case .access(let id) = current, let outer = accesses[id] else { return true }
-      context = outer.request.context
+      // One that has ended may be in any callback.
+      guard case .access(let id) = current, let around = surroundings(of: id) else { return true }
+      context = around.context
     }
     return false
   }
@@ -101,9 +99,9 @@ extension ClientCore {
   func presenters(behind request: AccessRequest) -> [PresenterID] {
     var found = [request.ownPresenter].compactMap(\.self)
     var context = request.context
-    while case .access(let id)? = context, let outer = accesses[id] {
-      if let presenter = outer.request.ownPresenter { found.append(presenter) }
-      context = outer.request.context
+    while case .access(let id)? = context, let around = surroundings(of: id) {
+      if let presenter = around.ownPresenter { found.append(presenter) }
+      context = around.context
     }
     return found
   }

@@ -38,10 +38,7 @@ extension ClientCore {
     case .survey(let number): effects.append(.collectClaims(inside: .root, .survey(number)))
     case .snapshot(let number, let reply): answer(number, .snapshot(reply))
     case .observed(let reply): if isObserving { effects.append(.show(reply)) }
-    case .lost(let id):
-      forget(id)
-      lost.insert(id)
-      effects.append(.noteLoss(id))
+    case .lost(let id): lose(id)
     case .graceEnded:
       for number in exchange(&resumed, with: []) { answer(number, .happened(true)) }
     }

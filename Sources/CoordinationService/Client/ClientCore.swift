@@ -9,7 +9,8 @@ package import FileAccessArbiter
 /// orders them to be collected before it gives a delegation back.
 ///
 /// The parts: events of the program `+Events`, frames of the service `+Frames`, delegations `+Delegations`, from one
-/// service to the next `+Connection`, questions `+Questions`, deadlines while no service keeps them `+Deadlines`.
+/// service to the next `+Connection`, accesses that no service has any more `+Lost`, questions `+Questions`, deadlines while no
+/// service keeps them `+Deadlines`.
 package struct ClientCore: Sendable {
   /// An access that the service has, or is to receive.
   struct Access: Hashable, Sendable {
@@ -65,8 +66,9 @@ package struct ClientCore: Sendable {
   package internal(set) var isConnected = false
 
   var accesses: [AccessID: Access] = [:]
-  /// Accesses whose accessors run and that the service doesn't have any more: it granted conflicting ones to others.
-  var lost: Set<AccessID> = []
+  /// Accesses whose accessors run and that no service has any more, with what is around them: conflicting ones were granted to
+  /// others, or no service could be reached.
+  var lost: [AccessID: Surroundings] = [:]
   var registrations: [PresenterID: PresenterRegistration] = [:]
   /// Presenters that have unregistered, until the service has forgotten them.
   var endingPresenters: [PresenterID: PresenterRegistration] = [:]
@@ -220,4 +222,6 @@ package enum ClientFault: String, Hashable, Sendable, CaseIterable {
   case itemMoveForgotten
   /// The token of an access isn't reported to the next service.
   case tokenForgotten
+  /// A request inside of a lost access is taken for one outside of everything around that.
+  case surroundingsOfLostForgotten
 }

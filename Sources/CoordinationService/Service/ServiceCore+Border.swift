@@ -82,16 +82,18 @@ extension ServiceCore {
     result.purpose = try global(request.purpose, client)
     result.ownPresenter = nil
     if let own = request.ownPresenter { result.ownPresenter = try Self.global(own, client) }
-    result.context = try checked(request.context, of: client)
+    let surroundings = try checked(request.context, of: client)
+    result.context = surroundings.context
+    if !surroundings.isAwaitedByContext { result.isAwaitedByContext = false }
     for item in request.items {
       if case .delegated = item.access { throw Malformed("it requests a delegation of '\(item.path)'") }
     }
     return result
   }
 
-  private func checked(_ context: ExecutionContext?, of client: ClientID) throws(Malformed) -> ExecutionContext? {
+  private func checked(_ context: ExecutionContext?, of client: ClientID) throws(Malformed) -> Surroundings {
     switch context {
-    case nil: return nil
+    case nil: return Surroundings()
     case .access(let id):
       let outer = try Self.global(id, client)
       // One that's still to come, or waits, isn't around anything yet.
@@ -99,20 +101,23 @@ extension ServiceCore {
       if arbiter.nestingDepth(of: outer) >= Self.nestingDepthMax {
         throw Malformed("it nests accesses more than \(Self.nestingDepthMax) deep")
       }
-      return .access(outer)
+      return Surroundings(context: .access(outer))
     case .message(let id):
-      if has(.contextOfReportedForgotten), arbiter.recipient(of: id) == nil { return nil }
-      return try message(id, of: client).map { .message($0) }
+      if has(.contextOfReportedForgotten), arbiter.recipient(of: id) == nil { return Surroundings() }
+      return Surroundings(context: try message(id, of: client).map { .message($0) })
     }
   }
 
   /// The surroundings of an access that isn't in the arbiter any more because it's lost.
-  private func surroundings(ofLost id: AccessID, _ client: ClientID) -> ExecutionContext? {
-    switch clients[client]?.lost[id] ?? nil {
-    case .access(let outer)?: return arbiter.phase(of: outer) == .granted ? .access(outer) : nil
-    case .message(let message)?: return arbiter.recipient(of: message) == nil ? nil : .message(message)
-    case nil: return nil
-    }
+  private func surroundings(ofLost id: AccessID, _ client: ClientID) -> Surroundings {
+    guard let around = clients[client]?.lost[id] else { return Surroundings() }
+    let lasts =
+      switch around.context {
+      case .access(let outer): arbiter.phase(of: outer) == .granted
+      case .message(let message): arbiter.recipient(of: message) != nil
+      case nil: false
+      }
+    return lasts ? around : Surroundings()
   }
 
   /// A new presenter: its number isn't in use.

@@ -53,7 +53,8 @@ extension ServiceCore {
       let global = try newAccess(access, of: id)
       let request = inside(outer(of: id), try checked(request, of: id))
       if !arbiter.accessReasserted(global, request, isTrusted: isInGrace, at: time) {
-        clients[id]?.lost.updateValue(request.context, forKey: global)
+        clients[id]?.lost[global] = Surroundings(
+          context: request.context, isAwaitedByContext: request.isAwaitedByContext)
         send(.lost(access), to: id)
       }
     case .presenter(let presenter, let registration, let running):

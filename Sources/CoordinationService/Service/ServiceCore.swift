@@ -27,8 +27,8 @@ package struct ServiceCore: Sendable {
     /// It has reported everything that it held under an earlier service.
     var hasReasserted = false
     /// Accesses that it re-asserted too late, with what's around them: it may release one before it's notified, and what it requests
-    /// inside of one is inside of what's around that.
-    var lost: [AccessID: ExecutionContext?] = [:]
+    /// inside of one before that is inside of what's around it.
+    var lost: [AccessID: Surroundings] = [:]
     /// Messages of earlier connections whose reacquirers it has claimed to hold: each is reported once.
     var restatedDebts: Set<MessageID> = []
     /// The arbiter's numbers of callbacks that an earlier service has put, by its numbers, until they're answered.
@@ -46,6 +46,14 @@ package struct ServiceCore: Sendable {
 
     var session: UInt64 { hello?.session ?? 0 }
     var name: String { "pid \(processIdentifier) '\(hello?.processName ?? "")'" }
+  }
+
+  /// What is around an access that isn't in the arbiter, or around a request.
+  struct Surroundings: Hashable, Sendable {
+    /// The next access or callback around it that is in the arbiter.
+    var context: ExecutionContext?
+    /// Whether that certainly waits for it.
+    var isAwaitedByContext = true
   }
 
   package let epoch: UInt64

@@ -33,4 +33,6 @@ struct ModelJournal: Hashable, Sendable {
   var overtaken: Set<Party> = []
   /// Clients that haven't noticed in time that the service is another one.
   var late: Set<Int> = []
+  /// Clients that have given up once: no answer promises that a service has their presenters.
+  var surrendered: Set<Int> = []
 }

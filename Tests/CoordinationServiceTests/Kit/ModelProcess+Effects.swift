@@ -30,6 +30,12 @@ extension ModelProcess {
   }
 
   mutating func serviceIsGone() { tell { $0.disconnected() } }
+
+  /// It finds no service, and can't serve itself.
+  mutating func giveUp() {
+    hasGivenUp = true
+    tell { $0.unreachable() }
+  }
 }
 
 // MARK: - Effects
@@ -45,6 +51,7 @@ extension ModelProcess {
     case .grant(let id, let grant, _): take(grant, of: id)
     case .fail(let id, let failure, _): endWait(of: id, failure)
     case .cancel(let id): endWait(of: id, .cancelled)
+    case .giveUp(let id) where hasGivenUp: endWait(of: id, nil)
     case .timeOut(let id), .giveUp(let id): notes.append(.problem("\(id) is given up although a service comes"))
     case .noteLoss(let id): noteLoss(of: id)
     case .itemMoved(let id, let item, let path):
@@ -75,9 +82,10 @@ extension ModelProcess {
     checkNothingRunsAbove(id)
   }
 
-  private mutating func endWait(of id: AccessID, _ failure: Failure) {
+  /// - Parameter failure: Absent if there's no service.
+  private mutating func endWait(of id: AccessID, _ failure: Failure?) {
     accesses[id] = nil
-    notes.append(.failed(failure))
+    if let failure { notes.append(.failed(failure)) }
     if callbacks.contains(where: { $0.save == id }) { return }
     if let callback = callbacks.firstIndex(where: { $0.nested.last == id }) {
       callbacks[callback].nested.removeLast()
@@ -115,7 +123,7 @@ extension ModelProcess {
   }
 
   private mutating func take(_ answer: ClientAnswer, _ number: RequestNumber) {
-    if answer == .unreachable { notes.append(.problem("\(number) isn't answered although a service comes")) }
+    if answer == .unreachable, !hasGivenUp { notes.append(.problem("\(number) isn't answered although a service comes")) }
     guard let thread = threads.firstIndex(where: { $0.waiting == .answer(number) }) else { return }
     noteAnswer(answer, to: plan.threads[thread][threads[thread].next], of: thread)
     threads[thread].waiting = .nothing
@@ -124,6 +132,10 @@ extension ModelProcess {
 
   private mutating func noteAnswer(_ answer: ClientAnswer, to step: ModelStep, of thread: Int) {
     switch step {
+    case .present(let presenter, _) where answer == .unreachable:
+      // An error of the call.
+      presenters.remove(PresenterID(presenter))
+      tell(.presenterRemoved(PresenterID(presenter)))
     case .present(let presenter, _): notes.append(.presented(PresenterID(presenter)))
     case .share(let begin): if answer == .happened(true) { accesses[Self.access(thread, begin)]?.isShared = true }
     case .move(let begin, _, _): accesses[Self.access(thread, begin)]?.isMoving = false

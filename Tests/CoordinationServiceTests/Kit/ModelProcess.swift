@@ -69,6 +69,8 @@ struct ModelProcess: Sendable {
   /// The word that the service has written into this process's memory.
   var word: Revocation?
   var isAlive = true
+  /// It has found no service once, and its waits have ended then.
+  var hasGivenUp = false
   /// The access to which it belongs as a child process.
   let parent: ModelParent?
   /// A child process begins when it's launched.

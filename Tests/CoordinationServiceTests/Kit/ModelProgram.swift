@@ -157,6 +157,8 @@ struct ServiceScenario: Sendable, CustomTestStringConvertible {
   var expulsions = 0
   /// How often a connection may break although both processes live.
   var cuts = 0
+  /// How often a process may find no service after that, and give up what it has.
+  var surrenders = 0
   /// The first threads of these clients do a step each, one after the other, before all other events.
   var prologue: [Int] = []
   /// After that another service has taken over, and the first client hasn't noticed in time.

@@ -17,6 +17,7 @@ extension ServiceScenario {
     /// For parts that were added later: the rest of a seed's scenario stays as it was.
     private var breaking: SplitMix
     private var nesting: SplitMix
+    private var surrendering: SplitMix
     private let hasMoves: Bool
     private var lastPresenter: UInt64 = 0
 
@@ -24,6 +25,7 @@ extension ServiceScenario {
       random = SplitMix(seed: seed)
       breaking = SplitMix(seed: ~seed)
       nesting = SplitMix(seed: seed &+ 0x6e65_7374)
+      surrendering = SplitMix(seed: seed &+ 0x6769_7665)
       hasMoves = random.chance(1, in: 4)
     }
 
@@ -41,6 +43,7 @@ extension ServiceScenario {
         name: name, clients: clients, clientKills: Int.random(in: 0...2, using: &random),
         serviceKills: Int.random(in: 0...2, using: &random), graceTimeouts: random.chance(1, in: 4) ? 1 : 0,
         cancellations: random.chance(1, in: 4) ? 2 : 0, expulsions: random.chance(1, in: 4) ? 2 : 0, cuts: cuts,
+        surrenders: surrendering.chance(1, in: 4) ? Int.random(in: 1...2, using: &surrendering) : 0,
         usesUntilDelegation: Int.random(in: 1...3, using: &random))
     }
 

@@ -26,11 +26,14 @@ extension ServiceModel {
     for (index, connection) in broken.enumerated() {
       result.append(connection.frames.isEmpty ? .hangUpBroken(index) : .serveBroken(index))
     }
-    for session in core.awaitedSessions.sorted() where !clients[Int(session) - 1].isAlive {
+    for session in core.awaitedSessions.sorted() where !hasSession(Int(session) - 1) {
       result.append(.noteEnd(session: session))
     }
     return result
   }
+
+  /// Whether a service that begins waits for the report of a client.
+  func hasSession(_ client: Int) -> Bool { clients[client].isAlive && connections[client] != .given }
 
   private func awaitsChild(_ client: Int, _ thread: Int) -> Bool {
     guard case .await(let child) = clients[client].plan.threads[thread][clients[client].threads[thread].next] else {
@@ -65,6 +68,12 @@ extension ServiceModel {
       for client in clients.indices where clients[client].isAlive && connections[client] == .open {
         result.append(.cut(client, losing: false))
         if !toService[client].isEmpty || !toClients[client].isEmpty { result.append(.cut(client, losing: true)) }
+      }
+    }
+    if surrenders > 0 {
+      for client in clients.indices
+      where clients[client].isAlive && connections[client] == .ended && toClients[client] == [.end] {
+        result.append(.surrender(client))
       }
     }
     for client in clients.indices where clients[client].isAlive && clients[client].canKeepDeadlines {

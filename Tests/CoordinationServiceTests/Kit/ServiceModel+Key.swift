@@ -18,7 +18,7 @@ extension ServiceModel {
     }
     writer.addConnections(of: self)
     writer.hasher.combine(journal)
-    writer.hasher.combine([clientKills, serviceKills, graceTimeouts, cancellations, expulsions, cuts])
+    writer.hasher.combine([clientKills, serviceKills, graceTimeouts, cancellations, expulsions, cuts, surrenders])
     writer.hasher.combine(problems)
     return writer.hasher.finalize()
   }
@@ -188,6 +188,7 @@ extension KeyWriter {
   mutating func add(_ process: ModelProcess) {
     hasher.combine(process.isAlive)
     hasher.combine(process.isStarted)
+    hasher.combine(process.hasGivenUp)
     hasher.combine(process.word)
     hasher.combine(process.threads)
     hasher.combine(process.accesses)
@@ -211,7 +212,13 @@ extension KeyWriter {
     hasher.combine(core.epoch)
     hasher.combine(core.isConnected)
     hasher.combine(core.accesses)
-    hasher.combine(core.lost)
+    hasher.combine(core.lost.count)
+    for (id, around) in core.lost.sorted(by: { $0.key < $1.key }) {
+      hasher.combine(id)
+      hasher.combine(around.isAwaitedByContext)
+      hasher.combine(around.context == nil)
+      if let context = around.context { add(context) }
+    }
     hasher.combine(core.registrations)
     hasher.combine(core.endingPresenters)
     hasher.combine(core.unknownPresenters)

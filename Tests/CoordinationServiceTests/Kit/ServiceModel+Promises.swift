@@ -39,8 +39,8 @@ extension ServiceModel {
       let presenter = ModelJournal.Party(client: client, number: id.rawValue)
       forget(presenter)
     case .toldOfChange(let id): noteTold(ModelJournal.Party(client: client, number: id.rawValue))
-    // The same for one whose connection has broken since, as the service has noticed already.
-    case .graceEnded where journal.late.contains(client): break
+    // The same for one whose connection has broken since, as the service has noticed already, and for one that has given up.
+    case .graceEnded where journal.late.contains(client) || journal.surrendered.contains(client): break
     case .graceEnded:
       for id in clients[client].presenters where isAnswered(id, of: client) {
         journal.presenters.insert(ModelJournal.Party(client: client, number: id.rawValue))

@@ -24,6 +24,8 @@ struct ServiceModel: Sendable {
     case killClient(Int)
     /// The service ends; the frames on their way to the clients of the mask are lost with it.
     case killService(losing: Int)
+    /// A client finds no service, and can't be elected.
+    case surrender(Int)
     /// A connection breaks, and both processes live: the client finds its end after the frames on their way, or has
     /// lost those.
     case cut(Int, losing: Bool)
@@ -51,6 +53,8 @@ struct ServiceModel: Sendable {
     case open
     /// To an earlier service, and not read to its end.
     case ended
+    /// The client has found no service, and searches for one again when it needs one.
+    case given
     /// The client is dead, and the service hasn't noticed.
     case hungUp
     case gone
@@ -90,6 +94,7 @@ struct ServiceModel: Sendable {
   var cancellations: Int
   var expulsions: Int
   var cuts: Int
+  var surrenders: Int
   var problems: [String] = []
   /// The events, if a test asks for them.
   var log: [String]?
@@ -103,6 +108,7 @@ struct ServiceModel: Sendable {
     cancellations = scenario.cancellations
     expulsions = scenario.expulsions
     cuts = scenario.cuts
+    surrenders = scenario.surrenders
     clients = scenario.clients.enumerated().map {
       ModelProcess(
         session: UInt64($0.offset + 1), $0.element, in: scenario.parent(of: $0.offset),
@@ -180,6 +186,7 @@ extension ServiceModel {
     case .noteEnd(let session): carryOut(core.sessionsEnded([session], at: 0))
     case .killClient(let client): killClient(client)
     case .killService(let mask): killService(losing: mask)
+    case .surrender(let client): surrender(client)
     case .cut(let client, let isLosing): cut(client, losing: isLosing)
     case .serveBroken(let index):
       let frame = broken[index].frames.removeFirst()
@@ -212,7 +219,8 @@ extension ServiceModel {
     case .receive(let client): toClients[client].first.map { " \($0)" } ?? ""
     case .serve(let client): toService[client].first.map { " \($0)" } ?? ""
     case .serveBroken(let index): broken[index].frames.first.map { " \($0)" } ?? ""
-    case .hangUp, .noteEnd, .killClient, .killService, .cut, .hangUpBroken, .endGrace, .expel, .cancel, .keepDeadlines:
+    case .hangUp, .noteEnd, .killClient, .killService, .cut, .surrender, .hangUpBroken, .endGrace, .expel, .cancel,
+      .keepDeadlines:
       ""
     }
   }
@@ -228,7 +236,7 @@ extension ServiceModel {
   }
 
   private mutating func reconnect(_ client: Int) {
-    act(client) { $0.serviceIsGone() }
+    if connections[client] != .given { act(client) { $0.serviceIsGone() } }
     journal.late.remove(client)
     connections[client] = .open
     // Each connection of a service has a number of its own.
@@ -292,6 +300,18 @@ extension ServiceModel {
     connections[client] = .ended
   }
 
+  /// Its session isn't alive any more: it holds nothing, and others may be granted everything.
+  private mutating func surrender(_ client: Int) {
+    surrenders -= 1
+    noteLate(client)
+    journal.surrendered.insert(client)
+    connections[client] = .given
+    act(client) {
+      $0.serviceIsGone()
+      $0.giveUp()
+    }
+  }
+
   private mutating func killClient(_ client: Int) {
     clientKills -= 1
     noteDeath(of: client)
@@ -311,10 +331,10 @@ extension ServiceModel {
         toClients[client].append(.end)
         connections[client] = .ended
       case .hungUp: connections[client] = .gone
-      case .ended, .gone: break
+      case .ended, .given, .gone: break
       }
     }
-    let living = Set(clients.filter(\.isAlive).map(\.session))
+    let living = Set(clients.indices.filter(hasSession).map { clients[$0].session })
     core = Self.newCore(epoch: core.epoch + 1, expecting: living, scenario, faults.service)
   }
 }

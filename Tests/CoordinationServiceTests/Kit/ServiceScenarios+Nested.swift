@@ -107,12 +107,28 @@ extension ServiceScenario {
     ],
     serviceKills: 1, graceTimeouts: 1, prologue: [0, 2], usesUntilDelegation: 100)
 
+  /// A presenter reads twice when its item has changed, and its process finds no service in between. The process that asks
+  /// the presenter next writes what it reads last.
+  static let nestedAndGivenUp = ServiceScenario(
+    name: "nested and given up",
+    clients: [
+      ClientPlan([.present(1, "/d/a")], nested: .reading("/d/c", "/d/b", in: [.notification], isOwn: false)),
+      ClientPlan([.write("/d/a"), .write("/d/b", .read("/d/a"))]),
+    ],
+    cuts: 1, surrenders: 1, prologue: [0, 1], usesUntilDelegation: 100)
+
+  /// A process comes too late with one of two accesses, and asks for a third inside of both when the service has changed again.
+  static let lostInsideHeld = ServiceScenario(
+    name: "lost inside held",
+    clients: [ClientPlan([.read("/d/b", .write("/d/a", .write("/d/b")))]), ClientPlan([.write("/d/a")])],
+    serviceKills: 2, prologue: [0, 0], firstIsLate: true, usesUntilDelegation: 100)
+
   /// For a normal run: a second each in a debug build.
-  static let quickNested: [ServiceScenario] = [.nestedInReacquirer]
+  static let quickNested: [ServiceScenario] = [.nestedInReacquirer, .lostInsideHeld]
 
   /// Accesses in the middle of callbacks.
   static let nested: [ServiceScenario] = [
     .nestedRead, .nestedBeside, .nestedTwice, .nestedInReacquirer, .nestedBehindAsker, .nestedInNotification,
-    .nestedAndBrokenConnection, .nestedReadOfTwo, .nestedMutually, .nestedAndLate,
+    .nestedAndBrokenConnection, .nestedReadOfTwo, .nestedMutually, .nestedAndLate, .nestedAndGivenUp, .lostInsideHeld,
   ]
 }

@@ -373,6 +373,7 @@ extension ServiceScenario {
     .serviceKill,
     .leaving, .moverAmongReaders, .hesitantPresenter, .lateAnswers, .lateAnswerAndServiceKill,
     .moverAndServiceKill, .movedHolderAndServiceKill, .brokenConnection, .brokenPresenter, .full, .impatience,
-    .childAndServiceKill, .orphanAndServiceKill, .nestedInReacquirer, .nestedBehindAsker,
+    .childAndServiceKill, .orphanAndServiceKill, .nestedInReacquirer, .nestedBehindAsker, .lostInsideHeld,
+    .nestedAndGivenUp,
   ]
 }

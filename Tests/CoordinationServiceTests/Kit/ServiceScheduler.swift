@@ -46,7 +46,7 @@ extension ServiceModel.Action {
     case .receive(let client): "reader of \(client)"
     case .serve(let client), .hangUp(let client): "connection of \(client)"
     case .serveBroken(let index), .hangUpBroken(let index): "broken connection \(index)"
-    case .killClient, .killService, .cut, .endGrace, .noteEnd, .expel, .keepDeadlines: "environment"
+    case .killClient, .killService, .cut, .surrender, .endGrace, .noteEnd, .expel, .keepDeadlines: "environment"
     }
   }
 }
