@@ -59,7 +59,8 @@ struct LostSurroundingsTests {
       let editor = FileCoordinator(label: "editor", domain: processes.editor)
       let asker = FileCoordinator(label: "asker", domain: processes.asker, deadlines: .within(.seconds(60)))
       let (gate, end) = (TestGate(), TestGate())
-      let presenter = RecordingPresenter(processes.url("a"), label: "P", callbacks: [.itemDidChange, .relinquishToReader])
+      let presenter = RecordingPresenter(
+        processes.url("a"), label: "P", callbacks: [.itemDidChange, .relinquishToReader])
       let isFirst = Guarded(true)
       presenter.answer(.itemDidChange) { _ in
         // Changes that may have been missed are notified as well.
@@ -76,7 +77,9 @@ struct LostSurroundingsTests {
       try processes.hide()
       #expect(server != nil)
       server = nil
-      let error = await #expect(throws: FileCoordinationError.self) { try await editor.read(processes.url("d")) { _ in } }
+      let error = await #expect(throws: FileCoordinationError.self) {
+        try await editor.read(processes.url("d")) { _ in }
+      }
       #expect(error?.code == .domainUnreachable)
       try processes.restore()
       let next = try await processes.newServer()

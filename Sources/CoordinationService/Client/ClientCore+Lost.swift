@@ -4,7 +4,7 @@ internal import FileAccessArbiter
 // accesses and callbacks around it.
 
 extension ClientCore {
-  /// What is around the code of an access.
+  /// The surroundings of the code of an access.
   struct Surroundings: Hashable, Sendable {
     /// The access or callback that is the next one around it.
     let context: ExecutionContext?
@@ -29,7 +29,7 @@ extension ClientCore {
     effects.append(.noteLoss(id))
   }
 
-  /// What is around the code of an access that hasn't ended, whether a service has it or not.
+  /// The surroundings of the code of an access that hasn't ended, whether a service has it or not.
   func surroundings(of id: AccessID) -> Surroundings? { accesses[id].map { Surroundings(of: $0.request) } ?? lost[id] }
 
   /// The same request inside of the innermost access or callback around it that a service has.

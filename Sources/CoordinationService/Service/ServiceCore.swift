@@ -48,7 +48,7 @@ package struct ServiceCore: Sendable {
     var name: String { "pid \(processIdentifier) '\(hello?.processName ?? "")'" }
   }
 
-  /// What is around an access that isn't in the arbiter, or around a request.
+  /// The surroundings of an access that isn't in the arbiter, or of a request.
   struct Surroundings: Hashable, Sendable {
     /// The next access or callback around it that is in the arbiter.
     var context: ExecutionContext?

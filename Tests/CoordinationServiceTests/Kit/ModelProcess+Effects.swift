@@ -82,7 +82,7 @@ extension ModelProcess {
     checkNothingRunsAbove(id)
   }
 
-  /// - Parameter failure: Absent if there's no service.
+  /// Without a failure there's no service.
   private mutating func endWait(of id: AccessID, _ failure: Failure?) {
     accesses[id] = nil
     if let failure { notes.append(.failed(failure)) }
@@ -123,7 +123,9 @@ extension ModelProcess {
   }
 
   private mutating func take(_ answer: ClientAnswer, _ number: RequestNumber) {
-    if answer == .unreachable, !hasGivenUp { notes.append(.problem("\(number) isn't answered although a service comes")) }
+    if answer == .unreachable, !hasGivenUp {
+      notes.append(.problem("\(number) isn't answered although a service comes"))
+    }
     guard let thread = threads.firstIndex(where: { $0.waiting == .answer(number) }) else { return }
     noteAnswer(answer, to: plan.threads[thread][threads[thread].next], of: thread)
     threads[thread].waiting = .nothing

@@ -107,8 +107,9 @@ extension ServiceScenario {
     ],
     serviceKills: 1, graceTimeouts: 1, prologue: [0, 2], usesUntilDelegation: 100)
 
-  /// A presenter reads twice when its item has changed, and its process finds no service in between. The process that asks
-  /// the presenter next writes what it reads last.
+  /// A presenter reads twice when its item has changed, and its process finds no service in between.
+  ///
+  /// The process that asks the presenter next writes the item that it reads last.
   static let nestedAndGivenUp = ServiceScenario(
     name: "nested and given up",
     clients: [
