@@ -39,6 +39,25 @@ extension ConcurrencyTests {
       areDone.wait()
     }
 
+    @Test("A thread keeps the first job that it enqueues for itself, until it runs that; all others are handed out")
+    func keepingFirstJob() {
+      let pool = makePool()
+      let other = makePool()
+      let events = (0..<4).map { _ in ThreadEvent() }
+      let job = pool.keepingFirstJob {
+        // That of another pool isn't meant.
+        for (event, pool) in zip(events, [other, pool, pool]) { Task(executorPreference: pool) { event.signal() } }
+      }
+      events[0].wait()
+      events[2].wait()
+      #expect(!events[1].isSignaled)
+      if let job { pool.run(job) }
+      #expect(events[1].isSignaled)
+      Task(executorPreference: pool) { events[3].signal() }
+      events[3].wait()
+      #expect(pool.keepingFirstJob {} == nil)
+    }
+
     @Test("At the limit jobs wait in a queue, and all of them run, in order")
     func queuesAtLimit() {
       let pool = makePool(threadCountMax: 3)

@@ -17,6 +17,8 @@ final class Conversation: @unchecked Sendable {
   private(set) var isWelcome = false
   /// Nothing more comes.
   private(set) var isOver = false
+  /// A message to a presenter has come.
+  private(set) var hasDelivered = false
   private var decoder = FrameDecoder<ServerFrame>()
   private var watchfulness = Watchfulness()
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -92,9 +94,14 @@ final class Conversation: @unchecked Sendable {
         // All frames after the welcome are the host's, at once. Frames that an expelled process finds in its socket are
         // of no worth any more, a grant least of all.
         guard let host = link.host, !host.coverage.isExpelled else { return isOver = true }
+        if !hasDelivered { hasDelivered = rest.contains(where: \.isDelivery) }
         return host.take(rest)
       }
       rest = rest.dropFirst()
     }
   }
+}
+
+extension ServerFrame {
+  fileprivate var isDelivery: Bool { if case .delivered = self { true } else { false } }
 }

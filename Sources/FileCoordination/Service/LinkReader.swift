@@ -54,6 +54,7 @@ struct LinkReader: ~Copyable {
 
   func end() {
     link.noteTurn(nil)
+    turn.endCallbackReader()
     for (place, membership) in memberships {
       place.leave(link.session)
       membership.release()
@@ -101,6 +102,7 @@ struct LinkReader: ~Copyable {
           // Not before: this process may be the one that serves, and need them to accept itself.
           reserve.fill()
         }
+        if conversation.hasDelivered { turn.startCallbackReader(conversation, for: link) }
         turn.leave(conversation)
       }
       if let (stream, isStalled) = link.writeAgain() { turn.noteStalled(isStalled, stream) }

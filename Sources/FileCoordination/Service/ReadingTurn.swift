@@ -7,14 +7,16 @@ internal import SystemInterface
 /// answer itself: the kernel then wakes this thread directly, instead of another thread first. It takes in the other
 /// messages that come meanwhile for all.
 ///
+/// A process with presenters has a thread more, which reads as long as it's free, and runs callbacks: see `+Callbacks`.
+///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `state` | its lock | the turn passes between threads, and with it the events that wake the reading thread |
+/// | `state` | its lock | the turn passes between threads, and with it the events that wake each of them |
 final class ReadingTurn: Sendable {
-  private struct State: Sendable {
+  struct State: Sendable {
     /// Absent while a thread reads, and between two services.
     var conversation: Conversation?
-    /// A thread that waits for its answer has the turn.
+    /// A thread that waits for its answer, or one that runs callbacks, has the turn.
     var isLent = false
     /// The service doesn't read fast enough, so that the reading thread has to go on writing.
     var isStalled = false
@@ -22,20 +24,26 @@ final class ReadingTurn: Sendable {
     var returned: ThreadEvent?
     /// The events that wake the reading thread.
     var awaited = ReadinessPoller.Readiness.readable
+    var callbacks = CallbackReader()
 
+    /// Lets the next message wake the right thread.
     mutating func watch(_ stream: LocalStream, by poller: ReadinessPoller) {
-      var wanted: ReadinessPoller.Readiness = isLent ? [] : .readable
+      let isOpen = conversation.map { $0.isWelcome && !$0.isOver } ?? false
+      let isForCallbacks = !isLent && isOpen && callbacks.isFree
+      var wanted: ReadinessPoller.Readiness = isLent || isForCallbacks ? [] : .readable
       if isStalled { wanted.insert(.writable) }
-      if wanted == awaited { return }
-      awaited = wanted
-      // It fails when the stream isn't watched any more.
-      try? poller.modify(stream, token: ReadingTurn.token, awaiting: wanted)
+      if wanted != awaited {
+        awaited = wanted
+        // It fails when the stream isn't watched any more.
+        try? poller.modify(stream, token: ReadingTurn.token, awaiting: wanted)
+      }
+      callbacks.watch(stream, isForCallbacks)
     }
   }
 
-  private static let token: UInt64 = 1
-  private let poller: ReadinessPoller
-  private let state = Guarded(State())
+  static let token: UInt64 = 1
+  let poller: ReadinessPoller
+  let state = Guarded(State())
 
   init() throws(SystemError) { poller = try ReadinessPoller() }
 
@@ -49,7 +57,10 @@ extension ReadingTurn {
   /// A service has been found.
   func begin(_ conversation: Conversation) throws(SystemError) {
     try poller.add(conversation.stream, token: Self.token, awaiting: .readable)
-    state.withLock { $0 = State(conversation: conversation) }
+    state.withLock { state in
+      state.callbacks.begin(conversation.stream)
+      state = State(conversation: conversation, callbacks: state.callbacks)
+    }
   }
 
   /// Waits until there may be something to do.
@@ -73,7 +84,10 @@ extension ReadingTurn {
 
   /// Leaves the turn to the next thread that needs it.
   func leave(_ conversation: Conversation) {
-    state.withLock { $0.conversation = conversation }
+    state.withLock { state in
+      state.conversation = conversation
+      state.watch(conversation.stream, by: poller)
+    }
   }
 
   /// The connection has to be written to when that's possible, or not any more.
@@ -89,7 +103,10 @@ extension ReadingTurn {
     conversation.stream.shutdown()
     awaitReturn()
     poller.remove(conversation.stream)
-    state.withLock { $0 = State() }
+    state.withLock { state in
+      state.callbacks.end(conversation.stream)
+      state = State(callbacks: state.callbacks)
+    }
   }
 
   private func awaitReturn() {
@@ -118,12 +135,16 @@ extension ReadingTurn {
     }
   }
 
-  func giveBack(_ conversation: Conversation) {
+  /// - Parameters:
+  ///   - conversation: The conversation that was borrowed.
+  ///   - isFree: Whether the thread that runs callbacks, which gives it back, waits for more; `nil` if it's another thread.
+  func giveBack(_ conversation: Conversation, isFree: Bool? = nil) {
     // Looked up while it's this thread's.
     let isOver = conversation.isOver
     let returned = state.withLock { state in
       state.conversation = conversation
       state.isLent = false
+      if let isFree { state.callbacks.isFree = isFree }
       state.watch(conversation.stream, by: poller)
       return state.returned.take()
     }

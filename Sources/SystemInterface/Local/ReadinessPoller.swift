@@ -9,7 +9,7 @@ internal import Glibc
 /// | `signal` | the kernel, see eventfd(2) | a wake-up that comes before the wait isn't lost |
 ///
 /// One thread calls ``wait(into:until:)``; any thread may call the rest at any time. Level-triggered: a ready
-/// descriptor is reported again by each wait until it has been read or written.
+/// descriptor is reported again by each wait until it has been read or written, unless it was to be reported once.
 package final class ReadinessPoller: Sendable {
   /// The kinds of readiness to report.
   package struct Readiness: OptionSet, Hashable, Sendable {
@@ -27,6 +27,8 @@ package final class ReadinessPoller: Sendable {
     package static let readable = Readiness(rawValue: 0x2001)  // EPOLLIN | EPOLLRDHUP
     /// A write takes something.
     package static let writable = Readiness(rawValue: 0x4)  // EPOLLOUT
+    /// The descriptor is reported once, and then not before ``ReadinessPoller/modify(_:token:awaiting:)``; alone, only its end is.
+    package static let once = Readiness(rawValue: 0x4000_0000)  // EPOLLONESHOT
     /// A special event has occurred; for ``MountTable``, that it's another one.
     package static let exceptional = Readiness(rawValue: 0x2)  // EPOLLPRI
   }

@@ -94,9 +94,11 @@ extension ElasticThreadPool {
   /// Runs a job on an idle thread, a new thread, or when a thread becomes free, in this order of preference.
   ///
   /// - Parameter job: The job.
-  /// - Complexity: O(1); a system call to wake or start a thread, none if the idle thread hasn't fallen asleep yet.
+  /// - Complexity: O(1); a system call to wake or start a thread, none if the idle thread hasn't fallen asleep yet, or if the calling
+  ///   one keeps the job for itself.
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
+    if keep(job) { return }
     switch place(job) {
     case .wake(let worker):
       worker.job = job
@@ -140,6 +142,50 @@ extension ElasticThreadPool {
   }
 }
 
+// MARK: - Jobs for the calling thread
+
+extension ElasticThreadPool {
+  /// A job that a thread keeps for itself; on the stack of that thread, which alone uses it.
+  private struct Kept {
+    /// Only that of this pool.
+    let pool: ElasticThreadPool
+    var job: UnownedJob?
+  }
+
+  /// Points to the ``Kept`` of a thread that wants a job.
+  private static let keeping = unsafe ThreadSpecific { _ in }
+
+  /// Runs `body`, and keeps the first job that it enqueues on the calling thread.
+  ///
+  /// Nobody starts that job before ``run(_:)``, so `body` must not wait for it. All further jobs are handed out as always.
+  ///
+  /// - Parameter body: Enqueues jobs, perhaps.
+  /// - Returns: The first of them.
+  package func keepingFirstJob(of body: () -> Void) -> UnownedJob? {
+    var kept = Kept(pool: self)
+    unsafe withUnsafeMutablePointer(to: &kept) { pointer in
+      unsafe Self.keeping.pointer = UnsafeMutableRawPointer(pointer)
+      defer { unsafe Self.keeping.pointer = nil }
+      body()
+    }
+    return kept.job
+  }
+
+  /// Runs a kept job on the calling thread, which needn't be one of the pool.
+  ///
+  /// - Parameter job: The job; each is run once.
+  package func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+
+  /// - Returns: Whether the calling thread keeps the job for itself.
+  private func keep(_ job: UnownedJob) -> Bool {
+    guard let pointer = unsafe Self.keeping.pointer?.assumingMemoryBound(to: Kept.self),
+      unsafe pointer.pointee.pool === self, unsafe pointer.pointee.job == nil
+    else { return false }
+    unsafe pointer.pointee.job = job
+    return true
+  }
+}
+
 // MARK: - Threads
 
 extension ElasticThreadPool {
@@ -162,7 +208,7 @@ extension ElasticThreadPool {
 
   private func run(_ worker: Worker) {
     while let job = worker.job.take() ?? awaitJob(worker) {
-      unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+      run(job)
     }
   }
 

@@ -9,14 +9,15 @@ import Synchronization
 /// | `saves` | is atomic | callbacks may run on any thread |
 final class AskedPresenter: FilePresenter {
   let presentedItemURL: URL?
-  let presentedItemCallbacks = FilePresenterCallbacks.all
+  let presentedItemCallbacks: FilePresenterCallbacks
   let presentedItemExecutor: (any TaskExecutor)?
   private let saves = Atomic(0)
 
   /// How often it was asked to save.
   var saveCount: Int { saves.load(ordering: .relaxed) }
 
-  init(_ path: String, _ executor: (any TaskExecutor)?) {
+  init(_ path: String, _ executor: (any TaskExecutor)?, callbacks: FilePresenterCallbacks = .all) {
+    presentedItemCallbacks = callbacks
     presentedItemURL = fileURL(path)
     presentedItemExecutor = executor
   }

@@ -6,6 +6,8 @@ enum QuestionCounts {
   /// How often such a read may allocate, the work of the presenter included.
   private static let allocationCountMaxOnThreadOfReader = 40
   private static let allocationCountMaxOnOwnThreads = 19
+  /// The same without questions: the presenter declares no callback, so the arbiter grants the read at once.
+  private static let allocationCountMaxUnasked = 7
   /// Foundation makes more operations if the reacquirer and the next question happen not to be one job.
   private static let allocationCountMaxOnQueue = 75
 
@@ -25,12 +27,28 @@ enum QuestionCounts {
         ("presenter-own-threads", "presenter on threads of the library", nil, allocationCountMaxOnOwnThreads),
         ("presenter-queue", "presenter on an OperationQueue", QueueExecutor(), allocationCountMaxOnQueue),
       ]
-      return try forms.map { id, what, executor, limit in
-        try line(counter, id, what, count, path, executor, limit: Double(count * limit)) { body in
-          try allocationsOfAllThreads(body)
-        }
-      }
+      return [try unaskedLine(counter, count, path)]
+        + (try forms.map { id, what, executor, limit in
+          try line(counter, id, what, count, path, executor, limit: Double(count * limit)) { body in
+            try allocationsOfAllThreads(body)
+          }
+        })
     }
+  }
+
+  /// The arbiter alone, for comparison.
+  private static func unaskedLine(_ counter: EventCounter, _ count: Int, _ path: String) throws -> CounterLine {
+    let domain = CoordinationDomain()
+    let reader = try HandleWorker(path, domain)
+    let presenter = AskedPresenter(path, nil, callbacks: [])
+    let registration = try domain.register(presenter)
+    defer { registration.end() }
+    for _ in 0..<count { try reader.read {} }
+    let events = try allocationsOfAllThreads { for _ in 0..<count { try reader.read {} } }
+    return CounterLine(
+      "read-asking-nobody/\(counter.id)",
+      "\(counter.title) in \(format(Double(count))) uncontended reads of an item whose presenter isn't asked",
+      value: Double(events), limit: Double(count * allocationCountMaxUnasked))
   }
 
   private static func line(
