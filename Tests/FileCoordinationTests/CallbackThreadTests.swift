@@ -150,7 +150,7 @@ struct CallbackThreadTests {
       processes = nil
       gate.open()
       try await reader.value
-      // What the callback refers to goes with it.
+      // The callback and everything that it refers to are gone soon.
       while domain != nil { await Task.yield() }
       withExtendedLifetime(server) {}
     }

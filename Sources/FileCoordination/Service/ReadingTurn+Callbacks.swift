@@ -1,9 +1,8 @@
-internal import Synchronization
 internal import SystemInterface
 
 // A message to a presenter would wake two threads one after the other: the reading thread, and one that runs the callback. So a process
-// with presenters has a thread that does both. It reads as long as it's free. While it runs a callback, the reading thread reads: callbacks may
-// wait, and only the reading thread finds the next service.
+// with presenters has a thread that does both. It reads as long as it's free. While it runs a callback, the reading thread reads:
+// callbacks may wait, and only the reading thread finds the next service.
 
 extension ReadingTurn {
   /// The state of the thread that reads and runs callbacks.
@@ -26,32 +25,38 @@ extension ReadingTurn {
     /// It has been woken, perhaps for nothing: the kernel reports a message once.
     mutating func noteWakeUp() { isArmed = false }
 
-    mutating func watch(_ stream: LocalStream, _ isWanted: Bool) {
-      guard isWanted != isArmed, case .running(let poller) = life else { return }
-      isArmed = isWanted
-      // It fails when the stream isn't watched any more.
-      try? poller.modify(
-        stream, token: ReadingTurn.token, awaiting: isWanted ? [.readable, .once] : .once)
+    /// - Returns: Whether the next message wakes it.
+    mutating func watch(_ stream: LocalStream, _ isWanted: Bool) -> Bool {
+      guard isWanted != isArmed, case .running(let poller) = life else { return isArmed }
+      do throws(SystemError) {
+        try poller.modify(stream, token: ReadingTurn.token, awaiting: isWanted ? [.readable, .once] : .once)
+        isArmed = isWanted
+      } catch {
+        // The stream isn't watched any more.
+        isArmed = false
+      }
+      return isArmed
     }
 
-    /// - Returns: Whether the thread is to be started.
-    mutating func start(_ stream: LocalStream) -> Bool {
-      guard case .notStarted = life else { return false }
+    /// - Returns: The events of the thread that is to be started.
+    mutating func start(_ stream: LocalStream) -> ReadinessPoller? {
+      guard case .notStarted = life else { return nil }
       do throws(SystemError) {
         let poller = try ReadinessPoller()
         try poller.add(stream, token: ReadingTurn.token, awaiting: .once)
         life = .running(poller)
-        return true
+        return poller
       } catch {
         life = .refused
-        return false
+        return nil
       }
     }
 
     mutating func begin(_ stream: LocalStream) {
       isArmed = false
       switch life {
-      case .running(let poller): try? poller.add(stream, token: ReadingTurn.token, awaiting: .once)
+      case .running(let poller):
+        do throws(SystemError) { try poller.add(stream, token: ReadingTurn.token, awaiting: .once) } catch { refuse() }
       case .refused: life = .notStarted
       case .notStarted, .ended: break
       }
@@ -61,15 +66,19 @@ extension ReadingTurn {
       if case .running(let poller) = life { poller.remove(stream) }
     }
 
-    mutating func noteRefusal() {
+    /// Other threads read, and run callbacks.
+    mutating func refuse() { endThread(.refused) }
+
+    mutating func endThread(_ life: Life = .ended) {
+      if case .running(let poller) = self.life { poller.wake() }
       isFree = false
-      life = .refused
+      isArmed = false
+      self.life = life
     }
 
-    mutating func endThread() {
-      if case .running(let poller) = life { poller.wake() }
-      isFree = false
-      life = .ended
+    /// Whether a thread is the one that runs; if not, it has to end.
+    func isRunning(by poller: ReadinessPoller) -> Bool {
+      if case .running(let current) = life { current === poller } else { false }
     }
   }
 }
@@ -85,9 +94,9 @@ extension ReadingTurn {
   ///   - conversation: The conversation, of which the caller has the turn.
   ///   - link: Where the messages go.
   func startCallbackReader(_ conversation: Conversation, for link: ServiceLink) {
-    guard state.withLock({ $0.callbacks.start(conversation.stream) }) else { return }
-    let code = HostThread.tryStart(name: "coord-callbacks") { self.runCallbacks(for: link) }
-    if code != 0 { state.withLock { $0.callbacks.noteRefusal() } }
+    guard let poller = state.withLock({ $0.callbacks.start(conversation.stream) }) else { return }
+    let code = HostThread.tryStart(name: "coord-callbacks") { self.runCallbacks(for: link, awokenBy: poller) }
+    if code != 0 { state.withLock { $0.callbacks.refuse() } }
   }
 
   /// No service is searched for any more.
@@ -97,8 +106,8 @@ extension ReadingTurn {
 // MARK: - The thread that runs callbacks
 
 extension ReadingTurn {
-  private func runCallbacks(for link: ServiceLink) {
-    while let conversation = borrowForCallbacks() {
+  private func runCallbacks(for link: ServiceLink, awokenBy callbackPoller: ReadinessPoller) {
+    while let conversation = borrowForCallbacks(callbackPoller) {
       let pool = ElasticThreadPool.shared
       let job = pool.keepingFirstJob { conversation.read(for: link) }
       giveBack(conversation, isFree: job == nil)
@@ -109,11 +118,15 @@ extension ReadingTurn {
   /// Waits for messages, and takes the turn.
   ///
   /// - Returns: The conversation to read; `nil` if the thread has to end.
-  private func borrowForCallbacks() -> Conversation? {
+  private func borrowForCallbacks(_ callbackPoller: ReadinessPoller) -> Conversation? {
     var events: [ReadinessPoller.Event] = []
-    while let poller = awaitNext() {
-      guard (try? poller.wait(into: &events)) != nil else { return nil }
+    while awaitNext(callbackPoller) {
+      do throws(SystemError) { _ = try callbackPoller.wait(into: &events) } catch {
+        refuseCallbacks()
+        return nil
+      }
       let conversation = state.withLock { state -> Conversation? in
+        guard state.callbacks.isRunning(by: callbackPoller) else { return nil }
         state.callbacks.noteWakeUp()
         guard let conversation = state.conversation, conversation.isWelcome, !conversation.isOver else { return nil }
         state.conversation = nil
@@ -127,12 +140,21 @@ extension ReadingTurn {
   }
 
   /// Has the next message wake this thread.
-  private func awaitNext() -> ReadinessPoller? {
+  ///
+  /// - Returns: Whether the thread goes on.
+  private func awaitNext(_ callbackPoller: ReadinessPoller) -> Bool {
     state.withLock { state in
-      guard case .running(let callbackPoller) = state.callbacks.life else { return nil }
+      guard state.callbacks.isRunning(by: callbackPoller) else { return false }
       state.callbacks.isFree = true
       if let conversation = state.conversation { state.watch(conversation.stream, by: poller) }
-      return callbackPoller
+      return true
+    }
+  }
+
+  private func refuseCallbacks() {
+    state.withLock { state in
+      state.callbacks.refuse()
+      if let conversation = state.conversation { state.watch(conversation.stream, by: poller) }
     }
   }
 }

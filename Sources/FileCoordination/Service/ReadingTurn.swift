@@ -29,7 +29,7 @@ final class ReadingTurn: Sendable {
     /// Lets the next message wake the right thread.
     mutating func watch(_ stream: LocalStream, by poller: ReadinessPoller) {
       let isOpen = conversation.map { $0.isWelcome && !$0.isOver } ?? false
-      let isForCallbacks = !isLent && isOpen && callbacks.isFree
+      let isForCallbacks = callbacks.watch(stream, !isLent && isOpen && callbacks.isFree)
       var wanted: ReadinessPoller.Readiness = isLent || isForCallbacks ? [] : .readable
       if isStalled { wanted.insert(.writable) }
       if wanted != awaited {
@@ -37,7 +37,6 @@ final class ReadingTurn: Sendable {
         // It fails when the stream isn't watched any more.
         try? poller.modify(stream, token: ReadingTurn.token, awaiting: wanted)
       }
-      callbacks.watch(stream, isForCallbacks)
     }
   }
 
