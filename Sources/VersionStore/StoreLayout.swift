@@ -9,7 +9,8 @@ internal import SystemInterface
 ///     items/12/1234…/VERSION/contents/NAME  the version: another name of a file in `contents`, or a directory of such names
 ///     items/12/1234…/VERSION/members        of a package: a line for each member
 ///     items/12/1234…/VERSION/sha256         of a large file: the hash that its record doesn't have
-///     items/12/1234…/open/VERSION           an empty file: the addition of the version may not be completed
+///     items/12/1234…/VERSION/step           of a version that was removed before its addition was completed: what's to be completed
+///     items/12/1234…/open/VERSION           what's to be completed of the addition of the version
 ///     items/12/1234…/item                   the path of the item
 ///     items/12/1234…/resolving              the changes of conflicts that follow when their file has got the result
 ///     removed/1234…/VERSION@TIME            a version that was removed and can be brought back for a while
@@ -48,9 +49,10 @@ struct StoreLayout: Sendable {
     directory(of: item).appending(version.description)
   }
 
-  /// Names a version whose addition may have to be completed, so that nobody looks for it among all of them.
+  /// The record of the step that may have to be completed of a version's addition; so nobody looks for it among all versions.
   ///
-  /// It's made before the version gets its place, and removed after the version's ``step``.
+  /// It's made before the version gets its place. If it's empty, the power failed, or it's one of an earlier release, which had the
+  /// record in the version's directory, see ``ownStep(of:of:)``.
   func mark(of version: VersionID, of item: ItemID) -> SystemPath {
     marks(of: item).appending(version.description)
   }
@@ -60,6 +62,11 @@ struct StoreLayout: Sendable {
 
   static let marksName = "open"
 
+  /// A copy of the mark's record, with which a version is removed and brought back; there's a mark as well as long as the version is listed.
+  func ownStep(of version: VersionID, of item: ItemID) -> SystemPath {
+    directory(of: version, of: item).appending(Self.step)
+  }
+
   func step(_ name: String) -> SystemPath { steps.appending(name) }
 
   // MARK: Inside the directory of a version
@@ -68,7 +75,7 @@ struct StoreLayout: Sendable {
   static let contentsName = "contents"
   static let members = "members"
   static let hash = "sha256"
-  /// The record of a step.
+  /// See ``ownStep(of:of:)``.
   static let step = "step"
 
   // MARK: Places

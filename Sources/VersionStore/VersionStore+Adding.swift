@@ -46,13 +46,13 @@ extension VersionStore {
     guard status.kind == .regular || status.kind == .directory else { throw .notAFile(source) }
     let id = try drawID(for: item)
     let step = step(id.description)
+    // From the commit of a copy on there's nothing to complete.
+    let completion: Step? =
+      taking == .copying
+      ? nil : .add(item, source: source, status.identity, taking, draft.map { Step.Draft(name: $0, worker: worker) })
     do throws(VersionStoreError) {
-      try makeStep(
-        step,
-        // From the commit of a copy on there's nothing to complete.
-        taking == .copying
-          ? nil
-          : .add(item, source: source, status.identity, taking, draft.map { Step.Draft(name: $0, worker: worker) }))
+      try ensureDirectory(step)
+      try ensureDirectory(step.appending(StoreLayout.contentsName))
       let draft = Draft(id: id, item: item, name: name ?? source.lastComponent, attributes, status)
       let isShared = try fill(step, from: source, as: draft.name, status, taking)
       let isHashedLater = isHashedLater(status, hashing)
@@ -60,16 +60,14 @@ extension VersionStore {
         isHashedLater
         ? try describeUnhashed(draft, in: step, isShared: isShared) : try describe(draft, in: step, sharing: !isShared)
       if isHashedLater { try noteTask(version) }
-      if taking != .copying && isShared {
+      if let completion, isShared {
         // Nothing is lost as long as the file has its former name as well: so all of it gets to the disk by one wait.
-        try placeShared(step, version)
+        try placeShared(step, version, completion)
         if taking == .moving {
-          try storing { () throws(SystemError) in
-            try settle(version, alsoAt: [layout.directory(of: id, of: item).appending(StoreLayout.step)])
-          }
+          try storing { () throws(SystemError) in try settle(version, alsoAt: [layout.mark(of: id, of: item)]) }
         }
       } else {
-        try commit(step, version, isOpen: taking != .copying)
+        try commit(step, version, completion)
       }
       // A replacement that shares the file ends when the other file is there.
       if taking == .linking && isShared { return version }
@@ -96,13 +94,13 @@ extension VersionStore {
     }
   }
 
-  func stepPath(of version: StoredVersion) -> SystemPath {
-    layout.directory(of: version.id, of: version.item).appending(StoreLayout.step)
+  /// Whether there's something to complete of an addition, as far as that's known.
+  func isOpen(_ version: StoredVersion) throws(VersionStoreError) -> Bool {
+    try status(of: layout.mark(of: version.id, of: version.item)) != nil
   }
 
   /// Notes that there's nothing to complete any more.
   func endStep(of id: VersionID, of item: ItemID) throws(VersionStoreError) {
-    try unlink(layout.directory(of: id, of: item).appending(StoreLayout.step))
     try unlink(layout.mark(of: id, of: item))
   }
 
@@ -121,13 +119,6 @@ extension VersionStore {
       self.attributes = attributes
       self.status = status
     }
-  }
-
-  /// Makes the directory of a step, with a note of what has to be completed after the commit, if anything has.
-  private func makeStep(_ step: SystemPath, _ completion: Step?) throws(VersionStoreError) {
-    try ensureDirectory(step)
-    if let completion { try writeDraft(completion.record.bytes, to: step.appending(StoreLayout.step)) }
-    try ensureDirectory(step.appending(StoreLayout.contentsName))
   }
 
   /// Brings the contents into a step: as another name of the file that's handed over, or as a copy.
@@ -213,15 +204,16 @@ extension VersionStore {
     }
   }
 
-  /// If it `isOpen`, there's something to complete from then on.
-  private func commit(_ step: SystemPath, _ version: StoredVersion, isOpen: Bool) throws(VersionStoreError) {
+  /// There's something to complete from then on, unless that's `nil`.
+  private func commit(_ step: SystemPath, _ version: StoredVersion, _ completion: Step?) throws(VersionStoreError) {
     let directory = layout.directory(of: version.item)
     try ensureDurableDirectory(directory)
-    if isOpen { try mark(version.id, of: version.item) }
+    if let completion { try mark(version.id, of: version.item, completion.record.bytes) }
     try storing { () throws(SystemError) in
       if version.isPackage { try files.synchronizeItem(at: step) }
       let own = version.isPackage ? [] : parts(of: version, in: step)
-      try synchronize(own + (isOpen ? [step.appending(StoreLayout.step), layout.marks(of: version.item)] : []))
+      let mark = layout.mark(of: version.id, of: version.item)
+      try synchronize(own + (completion == nil ? [] : [mark, mark.parent]))
     }
     try rename(step, to: layout.directory(of: version.id, of: version.item))
     try synchronizeNames(in: directory)
@@ -229,12 +221,14 @@ extension VersionStore {
 
   /// The same for a file that still has its former name, without waiting for the disk: see ``settle(_:with:)``.
   ///
-  /// The file `step` needn't be on the disk when the file is replaced, because a version that has a `step` and another name is known to
-  /// be one that wasn't replaced. If the power fails in between, ``completeMoves(of:)`` removes what's left.
-  private func placeShared(_ step: SystemPath, _ version: StoredVersion) throws(VersionStoreError) {
+  /// The contents of the mark needn't be on the disk when the file is replaced, because a version that has a mark and another name is known
+  /// to be one that wasn't replaced. If the power fails in between, ``completeMoves(of:)`` removes what's left.
+  private func placeShared(
+    _ step: SystemPath, _ version: StoredVersion, _ completion: Step
+  ) throws(VersionStoreError) {
     let place = layout.directory(of: version.id, of: version.item)
     try ensureDurableDirectory(place.parent)
-    try mark(version.id, of: version.item)
+    try mark(version.id, of: version.item, completion.record.bytes)
     try rename(step, to: place)
   }
 
@@ -317,6 +311,7 @@ extension VersionStore {
       let isReplaced = try self.status(of: path)?.identity != identity
       if isReplaced {
         try completeReplacement(of: version, from: path, identity)
+        try endStep(of: version.id, of: item)
         if version.hash == nil { hashingIsDue?() }
       } else {
         try remove(version.id, of: item)
@@ -326,6 +321,7 @@ extension VersionStore {
       throw error
     }
     try completeReplacement(of: version, from: path, identity)
+    try endStep(of: version.id, of: item)
     if version.hash == nil { hashingIsDue?() }
     return version
   }

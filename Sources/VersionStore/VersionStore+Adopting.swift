@@ -59,7 +59,11 @@ extension VersionStore {
     let open = try other.openVersionIDs(of: item)
     let marks = step.appending(StoreLayout.marksName)
     if !open.isEmpty { try ensureDirectory(marks) }
-    for id in open { try writeDraft([], to: marks.appending(id.description)) }
+    for id in open {
+      // One that's gone by now was completed: without a step it's done once more.
+      let step = (try? other.contents(of: other.layout.mark(of: id, of: item))) ?? []
+      try writeDraft(step, to: marks.appending(id.description))
+    }
     try storing { () throws(SystemError) in try files.synchronizeItem(at: step) }
     let directory = layout.directory(of: item)
     try ensureDirectory(directory.parent)

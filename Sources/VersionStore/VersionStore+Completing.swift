@@ -155,7 +155,6 @@ extension VersionStore {
     // It wasn't replaced, or has moved away.
     if status.identity == identity, status.linkCount > 1 { try makeOwn(version) } else { try seal(path) }
     if let hash = version.hash { try share(path, hash) }
-    try endStep(of: version.id, of: version.item)
   }
 
   /// Ends a replacement that a crash has cut off, any time later: if the file wasn't replaced, it may have been changed since.

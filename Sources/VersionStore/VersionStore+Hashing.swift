@@ -45,7 +45,7 @@ extension VersionStore {
       let known = try known(version)
       // A file that has another name outside of the store is replaced by another file when the addition is completed.
       if known.hash != nil { return known }
-      if try status(of: stepPath(of: version)) != nil { return version }
+      if try isOpen(version) { return version }
       guard let before = try status(of: path) else { throw .versionIsGone(version.id) }
       let hash = try hash(of: path, sizeMax: before.size)
       guard let after = try status(of: path) else { throw .versionIsGone(version.id) }
@@ -185,7 +185,7 @@ extension VersionStore {
     }
     do throws(VersionStoreError) {
       if try hashed(version).hash == nil {
-        return try status(of: stepPath(of: version)) == nil ? .busy : .incomplete
+        return try isOpen(version) ? .incomplete : .busy
       }
     } catch .versionIsGone {
       return .incomplete

@@ -115,9 +115,7 @@ extension VersionStore {
 
   /// The item that a file says it is, in whichever store.
   package func tag(of path: SystemPath) -> ItemID? {
-    let bytes = try? files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
-      try files.extendedAttribute(Self.tagName, of: file)
-    }
+    let bytes = try? files.extendedAttribute(Self.tagName, ofItemAt: path)
     return bytes.flatMap { ItemID(String(decoding: $0, as: UTF8.self)) }
   }
 
@@ -126,10 +124,7 @@ extension VersionStore {
   /// - Returns: Whether it's tagged.
   @discardableResult
   func tag(_ path: SystemPath, _ item: ItemID) -> Bool {
-    let done: Void? = try? files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
-      try files.setExtendedAttribute(Self.tagName, of: file, to: Array(item.description.utf8))
-    }
-    return done != nil
+    (try? files.setExtendedAttribute(Self.tagName, ofItemAt: path, to: Array(item.description.utf8))) != nil
   }
 
   private func removeTag(of path: SystemPath) {

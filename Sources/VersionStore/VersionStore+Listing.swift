@@ -50,18 +50,19 @@ extension VersionStore {
     if versions.count + damaged.count == ids.count { return (versions, damaged) }
     let known = Set(versions.map { recordPath(of: $0.id, of: item) } + damaged)
     var missing: [SystemPath] = []
-    for record in ids.map({ recordPath(of: $0, of: item) }) where !known.contains(record) {
-      if try isMissing(record) { missing.append(record) }
+    for id in ids {
+      let record = recordPath(of: id, of: item)
+      if known.contains(record) { continue }
+      if try isMissing(id, of: item) { missing.append(record) }
     }
     return (versions, damaged + missing)
   }
 
   /// Whether a version lacks its record; not so if it was removed meanwhile, or was never completed.
-  private func isMissing(_ record: SystemPath) throws(VersionStoreError) -> Bool {
-    let version = record.parent
-    if try status(of: version) == nil { return false }
-    if try status(of: version.appending(StoreLayout.step)) != nil { return false }
-    return try status(of: record) == nil
+  private func isMissing(_ id: VersionID, of item: ItemID) throws(VersionStoreError) -> Bool {
+    if try status(of: layout.directory(of: id, of: item)) == nil { return false }
+    if try status(of: layout.mark(of: id, of: item)) != nil { return false }
+    return try status(of: recordPath(of: id, of: item)) == nil
   }
 
   /// The names of an item's versions, oldest first.
@@ -77,19 +78,12 @@ extension VersionStore {
   /// - Complexity: O(1); where directories have no extended attributes, and once after a backup was put back, O(versions of the item).
   func drawID(for item: ItemID) throws(VersionStoreError) -> VersionID {
     let now = UInt64(max(time(), 0))
-    let directory: FileDescriptor
-    do throws(SystemError) {
-      directory = try files.open(layout.directory(of: item), at: .workingDirectory, flags: .directory, mode: 0)
-    } catch {
-      if error.isAbsence { return VersionID(at: now, after: nil) }
-      throw .system(error)
-    }
-    defer { try? files.close(directory) }
-    let last = lastDrawnID(notedAt: directory)
+    let last = lastDrawnID(of: item)
     let newest = if let last { last } else { try versionIDs(of: item).last }
     let id = VersionID(at: now, after: newest)
     do throws(SystemError) {
-      try files.setExtendedAttribute(Self.newestName, of: directory, to: Array(id.description.utf8))
+      try files.setExtendedAttribute(
+        Self.newestName, ofItemAt: layout.directory(of: item), to: Array(id.description.utf8))
     } catch let error {
       // An older one mustn't remain there.
       if last != nil { throw .system(error) }
@@ -99,14 +93,8 @@ extension VersionStore {
 
   /// The version of an item that was drawn last, if that was noted; it may be gone, or never have been committed.
   func lastDrawnID(of item: ItemID) -> VersionID? {
-    guard let directory = try? files.open(layout.directory(of: item), at: .workingDirectory, flags: .directory, mode: 0)
-    else { return nil }
-    defer { try? files.close(directory) }
-    return lastDrawnID(notedAt: directory)
-  }
-
-  private func lastDrawnID(notedAt directory: FileDescriptor) -> VersionID? {
-    (try? files.extendedAttribute(Self.newestName, of: directory)).flatMap { VersionID($0[...]) }
+    let bytes = try? files.extendedAttribute(Self.newestName, ofItemAt: layout.directory(of: item))
+    return bytes.flatMap { VersionID($0[...]) }
   }
 
   private func read(

@@ -55,10 +55,27 @@ extension VersionStore {
     let directory = layout.removals(of: item)
     try ensureDirectory(directory)
     do throws(VersionStoreError) {
+      let isOpen = try copyMark(of: id, of: item)
       try rename(layout.directory(of: id, of: item), to: directory.appending(RemovalName(id, time()).path))
+      if isOpen { try unlink(layout.mark(of: id, of: item)) }
     } catch .system(let error) where error.isAbsence {
       throw .versionIsGone(id)
     }
+  }
+
+  /// Lets the step of an addition that isn't completed go along with a version that's removed: it's completed when the version is back.
+  ///
+  /// - Returns: Whether there's such a step. The mark stays, so that the step is completed if the process ends before the removal.
+  private func copyMark(of id: VersionID, of item: ItemID) throws(VersionStoreError) -> Bool {
+    let mark = layout.mark(of: id, of: item)
+    if try status(of: mark) == nil { return false }
+    let bytes = try contents(of: mark)
+    let own = layout.ownStep(of: id, of: item)
+    // Earlier releases had the step there, and nothing in the mark.
+    if bytes.isEmpty, try status(of: own) != nil { return true }
+    try unlink(own)
+    try writeDraft(bytes, to: own)
+    return true
   }
 
   /// The versions of an item that were removed and can be brought back, the one that was removed last first.
@@ -106,10 +123,12 @@ extension VersionStore {
     let directory = layout.directory(of: item)
     try ensureDirectory(directory)
     // Its addition wasn't completed when it was removed.
-    if try status(of: path(of: name, of: item).appending(StoreLayout.step)) != nil {
-      try unlink(layout.mark(of: id, of: item))
-      try mark(id, of: item)
-      try synchronizeNames(in: layout.marks(of: item))
+    let step = path(of: name, of: item).appending(StoreLayout.step)
+    if try status(of: step) != nil {
+      let mark = layout.mark(of: id, of: item)
+      try unlink(mark)
+      try self.mark(id, of: item, contents(of: step))
+      try storing { () throws(SystemError) in try synchronize([mark, mark.parent]) }
     }
     try rename(path(of: name, of: item), to: layout.directory(of: id, of: item))
     try synchronizeNames(in: directory)

@@ -154,14 +154,12 @@ extension VersionStore {
   ) throws(VersionStoreError) -> Int {
     var count = 0
     for id in try openVersionIDs(of: item) {
-      let path = layout.directory(of: id, of: item).appending(StoreLayout.step)
-      if try status(of: path) == nil {
+      if try status(of: layout.directory(of: id, of: item)) == nil {
+        // It wasn't committed, or was removed.
         try unlink(layout.mark(of: id, of: item))
         continue
       }
-      guard
-        case .add(_, let source, let identity, let taking, let draft)? = try recordIfIntact(at: path).flatMap(Step.init)
-      else {
+      guard case .add(_, let source, let identity, let taking, let draft)? = try completion(of: id, of: item) else {
         try completeUnknown(id, of: item)
         count += 1
         continue
@@ -180,10 +178,22 @@ extension VersionStore {
           try recoverReplacement(of: version, from: source, identity)
         }
       }
-      try endStep(of: id, of: item)
+      try endRecoveredStep(of: id, of: item)
       count += 1
     }
     return count
+  }
+
+  /// What has to be completed of a version's addition; `nil` if that wasn't on the disk when the power failed.
+  private func completion(of id: VersionID, of item: ItemID) throws(VersionStoreError) -> Step? {
+    if let step = try recordIfIntact(at: layout.mark(of: id, of: item)).flatMap(Step.init) { return step }
+    return try recordIfIntact(at: layout.ownStep(of: id, of: item)).flatMap(Step.init)
+  }
+
+  /// The mark goes last, because nobody looks for a step without one.
+  private func endRecoveredStep(of id: VersionID, of item: ItemID) throws(VersionStoreError) {
+    try unlink(layout.ownStep(of: id, of: item))
+    try endStep(of: id, of: item)
   }
 
   /// The versions whose additions may not be completed, oldest first.
@@ -191,13 +201,13 @@ extension VersionStore {
     try unsortedNames(in: layout.marks(of: item)).compactMap { VersionID($0) }.sorted()
   }
 
-  /// Notes that the addition of a version may have to be completed; the directories of the mark and of the item have to be brought to the
-  /// disk with the version.
-  func mark(_ id: VersionID, of item: ItemID) throws(VersionStoreError) {
+  /// Notes what has to be completed of a version's addition, by the bytes of a step; the directories of the mark and of the item have to be
+  /// brought to the disk with the version.
+  func mark(_ id: VersionID, of item: ItemID, _ step: [UInt8]) throws(VersionStoreError) {
     let mark = layout.mark(of: id, of: item)
-    do throws(VersionStoreError) { try writeDraft([], to: mark) } catch .system(let error) where error.isAbsence {
+    do throws(VersionStoreError) { try writeDraft(step, to: mark) } catch .system(let error) where error.isAbsence {
       try ensureDirectory(mark.parent)
-      try writeDraft([], to: mark)
+      try writeDraft(step, to: mark)
     }
   }
 
@@ -221,6 +231,6 @@ extension VersionStore {
       }
       return try remove(id, of: item)
     }
-    try endStep(of: id, of: item)
+    try endRecoveredStep(of: id, of: item)
   }
 }

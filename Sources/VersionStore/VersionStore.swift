@@ -2,11 +2,15 @@ package import SystemInterface
 
 /// Keeps versions of files and packages in a directory of its own; see ``StoreLayout`` for what is where.
 ///
-/// A value without state: all of it is on the disk, and any number of processes may use one store. Two operations on one item, or
+/// A value without state, but for a cache of formats that were read: all of it is on the disk, and any number of processes may use one store. Two operations on one item, or
 /// on what is around it, must not run at the same time: the caller sees to that. A crash at any call leaves the state before an
 /// operation or the one after it, and in ``StoreLayout/steps`` what ``recover(isAlive:)`` needs to clear up.
 ///
 /// All methods block for the disk.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `known` | its own lock | any thread may use a store |
 package struct VersionStore: Sendable {
   let layout: StoreLayout
   package let files: any FileSystem
@@ -45,8 +49,24 @@ package struct VersionStore: Sendable {
     self.hashingIsDue = hashingIsDue
     self.files = files
     self.time = time
+    if let known = Self.known.withLock({ $0[root] }), try status(of: layout.format) == known { return }
+    try checkFormat()
+  }
+
+  /// How many stores a process remembers; it uses one for each volume, as a rule.
+  private static let knownCountMax = 64
+  /// The files with the format that were read, by their status before that. Another format comes with another file.
+  private static let known = Guarded<[SystemPath: FileStatus]>([:])
+
+  private func checkFormat() throws(VersionStoreError) {
     let format = Array(Self.format.utf8)
-    if (try? beginning(of: layout.format)) == format { return }
+    if let status = try? status(of: layout.format), (try? beginning(of: layout.format)) == format {
+      Self.known.withLock { known in
+        if known.count >= Self.knownCountMax { known = [:] }
+        known[root] = status
+      }
+      return
+    }
     if try status(of: layout.format) == nil { try create() }
     let text = try contents(of: layout.format)
     if text != format {

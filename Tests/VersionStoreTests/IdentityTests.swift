@@ -166,7 +166,8 @@ struct IdentityTests {
     try await withStore { sandbox in
       let door = ScriptedFileSystem { call in
         if call.call == .synchronize { return .skip }
-        return [SystemCall.attribute, .setAttribute].contains(call.call) ? .fail(95) : .proceed
+        let refused: Set<SystemCall> = [.attribute, .setAttribute, .attributeByName, .setAttributeByName]
+        return refused.contains(call.call) ? .fail(95) : .proceed
       }
       let store = try sandbox.store(door)
       let path = try sandbox.write("a", "1")

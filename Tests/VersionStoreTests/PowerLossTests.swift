@@ -10,13 +10,11 @@ struct PowerLossTests {
   /// The files that weren't on the disk: they're empty then.
   enum Lost: CaseIterable, Sendable {
     case step, stepAndRecord
-
-    var names: [String] { self == .step ? [StoreLayout.step] : [StoreLayout.step, StoreLayout.record] }
   }
 
   private func lose(_ lost: Lost, of version: StoredVersion, _ sandbox: StoreSandbox, _ store: VersionStore) throws {
-    for name in lost.names {
-      let path = store.layout.directory(of: version.id, of: item).appending(SystemPath(name))
+    let record = store.recordPath(of: version.id, of: item)
+    for path in [store.layout.mark(of: version.id, of: item)] + (lost == .step ? [] : [record]) {
       try sandbox.files.withDescriptor(path, flags: [.truncate, .writeOnly]) { _ throws(SystemError) in }
     }
   }
@@ -96,7 +94,7 @@ struct PowerLossTests {
       let contents = place.appending(StoreLayout.contentsName)
       let parts = [
         place.appending(StoreLayout.record), contents.appending("a"), contents, place, place.parent,
-        store.layout.marks(of: item), place.appending(StoreLayout.step),
+        store.layout.marks(of: item), store.layout.mark(of: version.id, of: item),
       ]
       #expect(log.filter { $0.call == .synchronize }.compactMap(\.openedPath) == parts)
       let first = try #require(log.firstIndex { $0.call == .synchronize })

@@ -136,6 +136,16 @@ package protocol FileSystem: Sendable {
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor
   ) throws(SystemError) -> [UInt8]
 
+  /// Reads an extended attribute of a file by name, or of the link itself; ENODATA when it isn't there. See lgetxattr(2).
+  func extendedAttribute(
+    _ name: ExtendedAttributeName, ofItemAt path: SystemPath
+  ) throws(SystemError) -> [UInt8]
+
+  /// Sets an extended attribute of a file by name, or of the link itself. See lsetxattr(2).
+  func setExtendedAttribute(
+    _ name: ExtendedAttributeName, ofItemAt path: SystemPath, to value: [UInt8]
+  ) throws(SystemError)
+
   /// Sets an extended attribute. See fsetxattr(2).
   func setExtendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor, to value: [UInt8]

@@ -75,6 +75,34 @@ extension HostFileSystem {
     }
   }
 
+  /// lgetxattr(2).
+  package func extendedAttribute(
+    _ name: ExtendedAttributeName, ofItemAt path: SystemPath
+  ) throws(SystemError) -> [UInt8] {
+    do {
+      return try unsafe growingBuffer(.attributeByName) { start, size in
+        unsafe path.withCString { path in
+          unsafe SystemPath(bytes: name.bytes).withCString { unsafe lgetxattr(path, $0, start, size) }
+        }
+      }
+    } catch {
+      throw SystemError(.attributeByName, paths: [path], errno: error.errno)
+    }
+  }
+
+  /// lsetxattr(2).
+  package func setExtendedAttribute(
+    _ name: ExtendedAttributeName, ofItemAt path: SystemPath, to value: [UInt8]
+  ) throws(SystemError) {
+    try checked(.setAttributeByName, [path]) {
+      unsafe path.withCString { path in
+        unsafe SystemPath(bytes: name.bytes).withCString { name in
+          unsafe value.withUnsafeBytes { unsafe lsetxattr(path, name, $0.baseAddress, $0.count, 0) }
+        }
+      }
+    }
+  }
+
   /// fsetxattr(2).
   package func setExtendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor, to value: [UInt8]

@@ -54,6 +54,25 @@ extension ScriptedFileSystem {
     }
   }
 
+  /// Logged and scripted, then lgetxattr(2).
+  package func extendedAttribute(
+    _ name: ExtendedAttributeName, ofItemAt path: SystemPath
+  ) throws(SystemError) -> [UInt8] {
+    try run(.attributeByName, [(path, .workingDirectory)], .attribute(name)) { (base, paths, _) throws(SystemError) in
+      try base.extendedAttribute(name, ofItemAt: paths[0])
+    }
+  }
+
+  /// Logged and scripted, then lsetxattr(2).
+  package func setExtendedAttribute(
+    _ name: ExtendedAttributeName, ofItemAt path: SystemPath, to value: [UInt8]
+  ) throws(SystemError) {
+    try run(.setAttributeByName, [(path, .workingDirectory)], .attribute(name)) {
+      (base, paths, _) throws(SystemError) in
+      try base.setExtendedAttribute(name, ofItemAt: paths[0], to: value)
+    }
+  }
+
   /// Logged and scripted, then fsetxattr(2).
   package func setExtendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor, to value: [UInt8]

@@ -60,6 +60,10 @@ package enum SystemCall: String, Hashable, Sendable, CaseIterable {
   case listAttributes = "flistxattr(2)"
   /// Reads an extended attribute.
   case attribute = "fgetxattr(2)"
+  /// Reads an extended attribute of a file by name.
+  case attributeByName = "lgetxattr(2)"
+  /// Sets an extended attribute of a file by name.
+  case setAttributeByName = "lsetxattr(2)"
   /// Sets an extended attribute.
   case setAttribute = "fsetxattr(2)"
   /// Removes an extended attribute.
