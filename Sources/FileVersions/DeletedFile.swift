@@ -23,15 +23,15 @@ extension FileVersions {
   ///
   /// A file that was moved by a program that doesn't coordinate is listed as well, until somebody looks at its versions where it is.
   ///
-  /// If a restoration, a resolution or a save with a version was killed, and its file is gone, the contents that it has left beside the file
-  /// are among the versions (rule CV-37).
+  /// If a restoration, a resolution or a save was killed, and its file is gone, the contents that it has left beside the file are among the
+  /// versions (rules CV-37, CV-39); for a save without a version that's so if the file had versions, otherwise see ``keepLeftovers(of:)``.
   ///
   /// Volumes that are mounted below the directory aren't searched: name a directory there.
   ///
   /// - Parameter directory: The directory; it needn't be there any more.
   /// - Returns: The files, in the order of their paths, of several at one path the one that was missed last first.
   /// - Throws: ``FileVersionError``.
-  /// - Complexity: O(files below the directory that ever had versions).
+  /// - Complexity: O(files below the directory that ever had versions), and O(names in the directories of those that are gone).
   /// - Note: Rule CV-29.
   public func deletedFiles(below directory: URL) async throws(FileVersionError) -> [DeletedFile] {
     try await perform { keeper in try keeper.deletedFiles(below: keeper.path(of: directory)) }
@@ -82,8 +82,8 @@ extension FileVersions {
 extension VersionKeeper {
   func deletedFiles(below path: SystemPath) throws -> [DeletedFile] {
     takeLeftovers(below: path)
+    keepLeftovers(ofGoneFiles: try pathsOfGoneFiles(below: path))
     return try withStoreIfPresent(at: path, otherwise: []) { store in
-      try store.noteAbsences(below: path)
       let gone = try store.goneItems(below: path).sorted { ($0.path, $1.time) < ($1.path, $0.time) }
       return try gone.compactMap { item in
         let versions = try store.versions(of: item.item).reversed().map { FileVersion($0, in: store) }
@@ -91,6 +91,17 @@ extension VersionKeeper {
         return DeletedFile(
           url: url, absenceDate: Date(nanosecondsSince1970: item.time), versions: versions, gone: item)
       }
+    }
+  }
+
+  /// Notes which files are gone, and completes what killed saves with versions have left of them.
+  private func pathsOfGoneFiles(below path: SystemPath) throws -> Set<SystemPath> {
+    try withStoreIfPresent(at: path, otherwise: []) { store in
+      try store.noteAbsences(below: path)
+      let gone = try store.goneItems(below: path)
+      // A leftover that can't be kept, on a full disk for example, stays where it is.
+      for item in gone { _ = try? store.completeMoves(of: item.item, isAlive: Self.isAlive) }
+      return Set(gone.map(\.path))
     }
   }
 

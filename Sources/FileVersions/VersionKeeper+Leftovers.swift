@@ -10,20 +10,39 @@ internal import VersionStore
 extension VersionKeeper {
   /// Keeps what a killed save has left, unless the item at the path has the same contents, or one of its versions.
   ///
-  /// Links and special files have no contents that could be kept.
+  /// If nothing is at the path, the version is one of the file that was there, wherever that is now. Links and special files have no
+  /// contents that could be kept.
   ///
-  /// - Returns: The version that was added; `nil` if the contents are elsewhere already.
-  func keepLeftover(_ leftover: SystemPath, at path: SystemPath) throws -> FileVersion.ID? {
-    guard try status(of: path) != nil else { throw VersionStoreError.nothingThere(path) }
+  /// - Returns: The version that was added, and where its file is or was; `nil` if the contents are elsewhere already.
+  func keepLeftover(_ leftover: SystemPath, at path: SystemPath) throws -> (id: FileVersion.ID, path: SystemPath)? {
     guard let status = try HostFileSystem().statusIfPresent(of: leftover),
       status.kind == .regular || status.kind == .directory
     else { return nil }
-    return try withStore(at: [path]) { store in
-      guard let item = try store.item(at: path, creating: true) else { throw VersionStoreError.nothingThere(path) }
-      try store.completeMoves(of: item, isAlive: Self.isAlive)
-      return try store.addUnlessKept(leftover, to: item, at: path, attributes).map { FileVersion.ID(item, $0.id) }
+    var claimed: Set<SystemPath> = [path]
+    for _ in 0..<Self.historyMoveCountMax {
+      let outcome = try withStore(at: claimed.sorted()) { store -> LeftoverOutcome in
+        let history = try store.history(ofLeftover: leftover, at: path)
+        guard claimed.contains(history.path) else { return .isElsewhere(history.path) }
+        try store.completeMoves(of: history.item, isAlive: Self.isAlive)
+        let version = try store.addUnlessKept(leftover, to: history.item, at: history.path, attributes)
+        return .isKept(version.map { (FileVersion.ID(history.item, $0.id), history.path) })
+      }
+      switch outcome {
+      case .isKept(let version): return version
+      case .isElsewhere(let other): claimed = [path, other]
+      }
     }
+    throw VersionStoreError.nothingThere(path)
   }
+
+  private enum LeftoverOutcome {
+    case isKept((id: FileVersion.ID, path: SystemPath)?)
+    /// The history is at another path, which has to be claimed first.
+    case isElsewhere(SystemPath)
+  }
+
+  /// How often a history may move while its new place is claimed.
+  private static let historyMoveCountMax = 4
 
   /// Whether a package has a member with some contents in one of its versions.
   func hasMember(_ member: SystemPath, _ hash: ContentHash, inVersionOf path: SystemPath) throws -> Bool {
@@ -58,12 +77,12 @@ extension VersionKeeper {
     }
   }
 
-  /// The same at one path, whose place in the store the caller has claimed.
+  /// The same at one path, whose place in the store the caller has claimed, like those of the other paths.
   ///
-  /// - Returns: The versions. None if they can't be kept, on a full disk for example; the next call tries again.
-  func takeLeftovers(at path: SystemPath, in store: VersionStore) -> [FileVersion.ID] {
-    let added = try? store.takeLeftovers(at: path, attributes, isAlive: Self.isAlive)
-    return (added ?? []).map { FileVersion.ID($0.item, $0.id) }
+  /// - Returns: The versions: none if they can't be kept, on a full disk for example; the next call tries again.
+  func takeLeftovers(at path: SystemPath, in store: VersionStore, claimed: [SystemPath]) -> TakenLeftovers {
+    let taken = try? store.takeLeftovers(at: path, attributes, claimed: Set(claimed), isAlive: Self.isAlive)
+    return taken ?? TakenLeftovers()
   }
 
   /// No version is lost if nobody can be notified of it.

@@ -36,6 +36,9 @@ package struct VersionsWithinAccess: Sendable {
 
   /// Keeps what a killed save has left beside a file or package as a version, unless the item or a version has it.
   ///
+  /// If the file is gone, the version is one of the file that was there last, see ``FileVersions/deletedFiles(below:)``, or of the file that
+  /// has moved from there.
+  ///
   /// - Parameters:
   ///   - leftover: The file or package that was left, as a canonical path.
   ///   - url: The file, which nobody saves meanwhile.
@@ -43,8 +46,8 @@ package struct VersionsWithinAccess: Sendable {
   package func keepLeftover(_ leftover: SystemPath, of url: URL) -> Bool {
     do {
       return try keeper.throwing { keeper in
-        if let id = try keeper.keepLeftover(leftover, at: keeper.path(of: url)) {
-          announce(.gained, id, at: url)
+        if let kept = try keeper.keepLeftover(leftover, at: keeper.path(of: url)) {
+          keeper.announce(kept.id, takenAt: kept.path)
         }
         return true
       }

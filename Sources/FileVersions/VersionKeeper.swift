@@ -94,21 +94,40 @@ final class VersionKeeper: Sendable {
   /// Keeps others from changing the histories at some paths, and below them, meanwhile.
   ///
   /// Claims the places in the store, never the files: the caller may have these in any way, or not at all.
+  ///
+  /// Leftovers at the paths are taken first; those whose histories are at other paths by now, afterwards.
   func withStore<Result>(at paths: [SystemPath], _ body: (VersionStore) throws -> Result) throws -> Result {
+    var elsewhere: Set<SystemPath> = []
+    defer {
+      // If the histories have moved once more, or can't be claimed, the next call about the paths takes them.
+      if !elsewhere.isEmpty { try? withClaims(at: paths + elsewhere.subtracting(paths).sorted()) { _, _ in } }
+    }
+    return try withClaims(at: paths) { store, moved in
+      elsewhere = moved
+      return try body(store)
+    }
+  }
+
+  /// The same; `body` is also passed the paths to which the histories of leftovers have moved.
+  private func withClaims<Result>(
+    at paths: [SystemPath], _ body: (VersionStore, _ elsewhere: Set<SystemPath>) throws -> Result
+  ) throws -> Result {
     guard let first = paths.first else { preconditionFailure("no path") }
     let store = try store(for: first)
     let intents = paths.map { path in
       FileAccessIntent.writing(Self.url(of: store.place(of: path)), options: .forMerging)
     }
-    var taken: [(path: SystemPath, id: FileVersion.ID)] = []
-    defer { for taken in taken { announce(taken.id, takenAt: taken.path) } }
+    var taken = TakenLeftovers()
+    defer { for (version, path) in taken.added { announce(FileVersion.ID(version.item, version.id), takenAt: path) } }
     do {
       return try Self.blocking(coordinator, intents) {
         for path in paths {
           try adoptHistory(of: path, into: store)
-          taken += takeLeftovers(at: path, in: store).map { (path, $0) }
+          let there = takeLeftovers(at: path, in: store, claimed: paths)
+          taken.added += there.added
+          taken.elsewhere.formUnion(there.elsewhere)
         }
-        return try body(store)
+        return try body(store, taken.elsewhere)
       }
     } catch let error as VersionStoreError {
       throw diagnosed(error, in: store)

@@ -38,14 +38,18 @@ extension VersionStore {
     _ name: SystemPath, of version: StoredVersion, from path: SystemPath, _ identity: FileIdentity
   ) throws(VersionStoreError) {
     let draft = path.parent.appending(name)
-    guard name.isTemporaryName, let status = try status(of: draft), let now = try self.status(of: path) else { return }
+    guard name.isTemporaryName, let status = try status(of: draft), status.kind == .regular || status.kind == .directory
+    else { return }
+    // The file may have moved on since, and its history with it, or be gone.
+    let place = try lastPath(of: version.item) ?? path
+    let now = try self.status(of: place)
     // It's the new file as long as the kept one has its place. Otherwise it's the replaced one, which the version has unless another
     // program has written to it, or something else that another program has put in the place.
     let isKept = status.identity == identity ? try isUnchanged(version) : false
-    if now.identity != identity, !isKept {
-      _ = try addUnlessKept(draft, to: version.item, at: path, version.attributes)
+    if now?.identity != identity, !isKept {
+      _ = try addUnlessKept(draft, to: version.item, at: place, version.attributes)
     }
-    try unlink(draft)
+    try storing { () throws(SystemError) in try files.removeItem(at: draft) }
   }
 }
 
@@ -59,6 +63,16 @@ extension VersionStore {
 }
 
 // MARK: - Saves by this store
+
+/// The versions that were made of the leftovers of a path.
+package struct TakenLeftovers {
+  /// The versions that were added, and where the files of their histories are or were.
+  package var added: [(version: StoredVersion, path: SystemPath)] = []
+  /// Where the histories of others are, which have moved on: the caller has to claim these as well.
+  package var elsewhere: Set<SystemPath> = []
+
+  package init() {}
+}
 
 extension VersionStore {
   private static let saveName = "saving-"
@@ -75,11 +89,11 @@ extension VersionStore {
   /// Notes, without waiting for the disk, where a save leaves what it replaces if the process is killed.
   ///
   /// The draft is the place of the new item until that takes its own, and from then on that of the old one until it's removed. The identity
-  /// is that of the new item once it's complete.
+  /// is that of the new item once it's complete. The history of a replaced item is that of `item`, wherever it is later.
   func noteSave(
-    at path: SystemPath, draft: SystemPath, _ identity: FileIdentity? = nil
+    at path: SystemPath, draft: SystemPath, _ identity: FileIdentity? = nil, of item: ItemID?
   ) throws(VersionStoreError) {
-    try writeLoosely(Step.save(path, draft: draft, identity).record, to: saveStep(at: path))
+    try writeLoosely(Step.save(path, draft: draft, identity, item).record, to: saveStep(at: path))
   }
 
   /// Ends a save, unless the item that it has replaced couldn't be removed.
@@ -126,34 +140,66 @@ extension VersionStore {
   /// step names has ended. The step also names the very file, so that those of other programs' saves aren't looked for.
   ///
   /// - Parameters:
-  ///   - path: The item, as a canonical path. If nothing is there, the version is one of the item that was there last; without one,
-  ///     what was left stays until something is there.
+  ///   - path: The item, as a canonical path.
   ///   - attributes: The attributes that versions get.
+  ///   - claimed: Other paths whose histories the caller may change.
   ///   - isAlive: Whether the process with a name may still be at work.
-  /// - Returns: The versions that were added.
+  /// - Returns: The versions that were added, and the leftovers that weren't taken.
   /// - Throws: The error of a system call.
   /// - Complexity: O(operations that are under way), four system calls, unless something was left.
   package func takeLeftovers(
-    at path: SystemPath, _ attributes: VersionAttributes, isAlive: (_ worker: String) -> Bool
-  ) throws(VersionStoreError) -> [StoredVersion] {
-    var added: [StoredVersion] = []
+    at path: SystemPath, _ attributes: VersionAttributes, claimed: Set<SystemPath> = [],
+    isAlive: (_ worker: String) -> Bool
+  ) throws(VersionStoreError) -> TakenLeftovers {
+    var taken = TakenLeftovers()
     let own = saveName(at: path) + "."
     for name in try unsortedNames(in: layout.steps) where name.bytes.starts(with: own.utf8) && !isInUse(name, isAlive) {
       guard let save = try cutOffSave(name), save.path == path else { continue }
       if !save.isUnchanged {
-        var item = try item(at: path, creating: true)
-        if item == nil { item = try lastItem(at: path) }
-        guard let item else { continue }
-        if let version = try addUnlessKept(save.draft, to: item, at: path, attributes) { added.append(version) }
+        let history = try history(of: save)
+        if history.path != path, !claimed.contains(history.path) {
+          taken.elsewhere.insert(history.path)
+          continue
+        }
+        if let version = try addUnlessKept(save.draft, to: history.item, at: history.path, attributes) {
+          taken.added.append((version, history.path))
+        }
       }
       try remove(save)
     }
-    return added
+    return taken
   }
 
-  /// The item whose file was at a path last and is gone.
-  private func lastItem(at path: SystemPath) throws(VersionStoreError) -> ItemID? {
-    try goneItems(at: path).max { $0.time < $1.time }?.item
+  private func history(of save: CutOffSave) throws(VersionStoreError) -> (item: ItemID, path: SystemPath) {
+    // Somebody has to look whether the file is gone.
+    _ = try item(at: save.path, creating: false)
+    if let item = save.item, let path = try pathIfKnown(of: item) { return (item, path) }
+    return try history(ofLeftover: save.draft, at: save.path)
+  }
+
+  /// The history that gets the contents of a leftover, and where its file is or was.
+  ///
+  /// That's the history of the file that's at the path. If nothing is there, the leftover itself says which one it had, by its tag: the file
+  /// may have moved on. Otherwise it's the history of the file that was there last; if there's none, one begins whose file is gone.
+  ///
+  /// - Parameters:
+  ///   - leftover: A file or package that a killed save has left, as a canonical path.
+  ///   - path: The item that was saved.
+  /// - Returns: The history; the caller may change only those at paths that it has claimed.
+  /// - Throws: The error of a system call.
+  package func history(
+    ofLeftover leftover: SystemPath, at path: SystemPath
+  ) throws(VersionStoreError) -> (item: ItemID, path: SystemPath) {
+    if let item = try item(at: path, creating: true) { return (item, path) }
+    if let item = tag(of: leftover), let last = try pathIfKnown(of: item) { return (item, last) }
+    if let gone = try goneItems(at: path).max(by: { $0.time < $1.time }) { return (gone.item, path) }
+    return (try beginGoneHistory(at: path), path)
+  }
+
+  /// Where the file of a history is or was; `nil` if the store doesn't have that history.
+  private func pathIfKnown(of item: ItemID) throws(VersionStoreError) -> SystemPath? {
+    if try status(of: layout.directory(of: item)) == nil { return nil }
+    return try lastPath(of: item)
   }
 
   private func isInUse(_ name: SystemPath, _ isAlive: (_ worker: String) -> Bool) -> Bool {
@@ -165,6 +211,7 @@ extension VersionStore {
     let step: SystemPath
     let path: SystemPath
     let draft: SystemPath
+    let item: ItemID?
     /// Whether nothing was replaced: the draft is still the new item, or a part of it.
     let isUnchanged: Bool
   }
@@ -172,14 +219,15 @@ extension VersionStore {
   /// - Returns: `nil` if it has left nothing.
   private func cutOffSave(_ name: SystemPath) throws(VersionStoreError) -> CutOffSave? {
     let step = layout.steps.appending(name)
-    guard let record = try recordIfIntact(at: step), case .save(let path, let draft, let identity)? = Step(record),
+    guard let record = try recordIfIntact(at: step),
+      case .save(let path, let draft, let identity, let item)? = Step(record),
       let status = try status(of: draft)
     else {
       try unlink(step)
       return nil
     }
     let isUnchanged = identity == nil || status.identity == identity
-    return CutOffSave(step: step, path: path, draft: draft, isUnchanged: isUnchanged)
+    return CutOffSave(step: step, path: path, draft: draft, item: item, isUnchanged: isUnchanged)
   }
 
   private func remove(_ save: CutOffSave) throws(VersionStoreError) {

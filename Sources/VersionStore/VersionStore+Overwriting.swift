@@ -87,12 +87,13 @@ extension VersionStore {
     let refusal = Refusal()
     let name = SystemPath.temporaryName(for: path.lastComponent)
     let draft = path.parent.appending(name)
-    try notes.noteSave(at: path, draft: draft)
+    let item = try notes.place(at: path)?.item
+    try notes.noteSave(at: path, draft: draft, of: item)
     defer { try? notes.endSave(at: path, draft: draft) }
     func settle(_ file: FileDescriptor) throws(SystemError) {
       let identity = try files.status(of: file).identity
       do throws(VersionStoreError) {
-        try notes.noteSave(at: path, draft: draft, identity)
+        try notes.noteSave(at: path, draft: draft, identity, of: item)
       } catch { throw refusal.passing(error, at: path) }
       try synchronize([notes.saveStep(at: path), notes.layout.steps], with: [file])
     }
@@ -130,18 +131,19 @@ extension VersionStore {
     at path: SystemPath, over target: RestoringTarget, notedIn notes: VersionStore, from draft: SystemPath,
     made make: () throws(VersionStoreError) -> Void
   ) throws(VersionStoreError) {
-    try notes.noteSave(at: path, draft: draft)
+    let item = try notes.place(at: path)?.item
+    try notes.noteSave(at: path, draft: draft, of: item)
     defer { try? notes.endSave(at: path, draft: draft) }
     var made: FileIdentity?
     do throws(VersionStoreError) {
       try make()
       made = try status(of: draft)?.identity
-      try notes.noteSave(at: path, draft: draft, made)
+      try notes.noteSave(at: path, draft: draft, made, of: item)
       try storing { () throws(SystemError) in try synchronize([notes.saveStep(at: path), notes.layout.steps]) }
       try place(draft, at: path, over: target)
       guard try status(of: draft) != nil else { return }
       // The replaced item is kept, and nobody is to keep a part of it that the next call hasn't removed yet.
-      try notes.noteSave(at: path, draft: draft)
+      try notes.noteSave(at: path, draft: draft, of: item)
       try storing { () throws(SystemError) in try files.removeItem(at: draft) }
     } catch {
       // The replaced item stays if it couldn't go back.

@@ -118,6 +118,18 @@ extension VersionStore {
     try unlink(place.appending(StoreLayout.itemName))
   }
 
+  /// Begins a history at a path where nothing is, for what is left of a file that had none.
+  func beginGoneHistory(at path: SystemPath) throws(VersionStoreError) -> ItemID {
+    let (item, place) = (ItemID.drawn(), layout.place(of: path))
+    try ensureDurableDirectory(place)
+    try ensureDurableDirectory(layout.directory(of: item))
+    var record = StoreRecord()
+    record.add("path", bytes: path.bytes)
+    try write(record, to: layout.record(of: item))
+    try noteGone(item, from: place, at: time(), isMissed: false)
+    return item
+  }
+
   private func noteGone(
     _ item: ItemID, from place: SystemPath, at time: Int64, isMissed: Bool
   ) throws(VersionStoreError) {

@@ -7,8 +7,8 @@ enum Step: Equatable, Sendable {
   /// Histories move with their files.
   case move(from: SystemPath, to: SystemPath)
   /// A draft takes the place of an item, which gets the draft's name then. The number is that of the draft, so that the two are distinguished;
-  /// without a number the item at the name isn't needed.
-  case save(SystemPath, draft: SystemPath, FileIdentity?)
+  /// without a number the item at the name isn't needed. The history of a replaced item is that of the last value.
+  case save(SystemPath, draft: SystemPath, FileIdentity?, ItemID? = nil)
 
   /// The name of the file that takes the place of the kept one, until then, and the process that writes it.
   struct Draft: Equatable, Sendable {
@@ -33,7 +33,7 @@ enum Step: Equatable, Sendable {
       record.add("step", "move")
       record.add("from", bytes: old.bytes)
       record.add("to", bytes: new.bytes)
-    case .save(let path, let draft, let identity):
+    case .save(let path, let draft, let identity, let item):
       record.add("step", "save")
       record.add("path", bytes: path.bytes)
       record.add("draft", bytes: draft.bytes)
@@ -41,6 +41,7 @@ enum Step: Equatable, Sendable {
         record.add("device", identity.device)
         record.add("inode", identity.inode)
       }
+      if let item { record.add("item", item) }
     }
     return record
   }
@@ -53,7 +54,8 @@ enum Step: Equatable, Sendable {
     if record.text(of: "step") == "save", let path = record.value(of: "path"), let draft = record.value(of: "draft") {
       let (device, inode): (UInt64?, UInt64?) = (record.number(of: "device"), record.number(of: "inode"))
       let identity = device.flatMap { device in inode.map { FileIdentity(device: device, inode: $0) } }
-      self = .save(SystemPath(bytes: path), draft: SystemPath(bytes: draft), identity)
+      let item = record.text(of: "item").flatMap(ItemID.init)
+      self = .save(SystemPath(bytes: path), draft: SystemPath(bytes: draft), identity, item)
       return
     }
     guard let taking = record.text(of: "step").flatMap(Taking.init),
@@ -184,7 +186,7 @@ extension VersionStore {
     return count
   }
 
-  /// What has to be completed of a version's addition; `nil` if that wasn't on the disk when the power failed.
+  /// The step to complete of a version's addition; `nil` if that wasn't on the disk when the power failed.
   private func completion(of id: VersionID, of item: ItemID) throws(VersionStoreError) -> Step? {
     if let step = try recordIfIntact(at: layout.mark(of: id, of: item)).flatMap(Step.init) { return step }
     return try recordIfIntact(at: layout.ownStep(of: id, of: item)).flatMap(Step.init)

@@ -174,6 +174,26 @@ struct VersionCommandTests {
     #expect(bench.text("notes.txt") == "theirs\n")
   }
 
+  @Test(
+    "'conflicts' names the leftovers of killed saves, and 'versions' makes versions of them, also of files that are gone"
+  )
+  func leftoversOfSaves() throws {
+    try bench.makeFile(".notes.txt.abcdefgh.fcsave", "theirs\n")
+    try bench.makeFile(".gone.txt.abcdefgh.fcsave", "gone\n")
+    let told = try bench.run("conflicts", bench.root)
+    #expect(told.status == 0 && told.output == "")
+    let lines = told.errors.split(separator: "\n").filter { $0.contains("a killed save has left") }
+    #expect(lines.count == 2 && lines.contains { $0.contains("'filecoord versions \(file)'") }, "\(told.errors)")
+    let listing = try bench.run("versions", file)
+    #expect(listing.status == 0 && listing.errors.contains("is a version now"), "\(listing.errors)")
+    #expect(listing.output.split(separator: "\n").count == 1)
+    #expect(try output("show", file, "1") == "theirs\n")
+    let deleted = try output("versions", "--deleted", bench.root).split(separator: "\n")
+    #expect(deleted.contains { $0.hasPrefix(bench.path("gone.txt")) && $0.hasSuffix("  1") }, "\(deleted)")
+    let quiet = try bench.run("conflicts", bench.root)
+    #expect(quiet.status == 0 && !quiet.errors.contains("a killed save"))
+  }
+
   @Test("Bytes of names that aren't UTF-8 are shown as U+FFFD, and the version is found by its id")
   func otherEncodings() throws {
     let script = try bench.startScript(

@@ -139,6 +139,26 @@ struct HostFileSystemTests {
     }
   }
 
+  @Test("Extended attributes are set and read by name; those of a link's target aren't the link's")
+  func attributesByName() async throws {
+    try await withTemporaryDirectory { sandbox in
+      let (name, path) = (ExtendedAttributeName("user.test"), try sandbox.write("file", ""))
+      #expect(throws: SystemError(.attributeByName, paths: [path], errno: ENODATA)) {
+        try sandbox.files.extendedAttribute(name, ofItemAt: path)
+      }
+      let value = [UInt8](repeating: 7, count: 3_000)
+      try sandbox.files.setExtendedAttribute(name, ofItemAt: path, to: value)
+      #expect(try sandbox.files.extendedAttribute(name, ofItemAt: path) == value)
+      try sandbox.files.makeSymbolicLink(sandbox.path("link"), at: .workingDirectory, target: path)
+      #expect(throws: SystemError.self) {
+        try sandbox.files.extendedAttribute(name, ofItemAt: sandbox.path("link"))
+      }
+      #expect(throws: SystemError(.setAttributeByName, paths: [sandbox.path("none")], errno: ENOENT)) {
+        try sandbox.files.setExtendedAttribute(name, ofItemAt: sandbox.path("none"), to: value)
+      }
+    }
+  }
+
   @Test("Contents of any size are read whole", arguments: [0, 1, 511, 512, 513, 100_000, 3_000_000])
   func contents(size: Int) async throws {
     try await withTemporaryDirectory { sandbox in

@@ -144,13 +144,27 @@ struct IncomingLeftoversTests {
     }
   }
 
-  @Test("C-436: Without any, a save makes one call more, and reads no directory")
+  @Test("C-436: The new file isn't locked any more once it has its place, even by a process that's forked then")
+  func lockEnds() async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.write("file", Self.old)
+      let door = ScriptedFileSystem.watching()
+      try Save.plain.run(sandbox, door)
+      let log = door.log
+      let placed = try #require(log.firstIndex { $0.call == .rename })
+      // An explicit end holds for all copies of a descriptor; closing one of them doesn't (flock(2)).
+      #expect(log[placed + 1].call == .lock && log[placed + 1].openedPath == log[placed + 2].openedPath)
+      #expect(log[placed + 2].call == .close)
+    }
+  }
+
+  @Test("C-436: Without any, a save makes two calls more, and reads no directory")
   func cost() async throws {
     try await withTemporaryDirectory { sandbox in
       try sandbox.write("file", Self.old)
       let door = ScriptedFileSystem.watching()
       try Save.plain.run(sandbox, door)
-      #expect(door.log.count { $0.call == .lock } == 1)
+      #expect(door.log.count { $0.call == .lock } == 2)
       #expect(door.log.count { $0.call == .readDirectory } == 0)
       let checked = ScriptedFileSystem.watching()
       try Save.inspected.run(sandbox, checked)

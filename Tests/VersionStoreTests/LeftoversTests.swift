@@ -118,7 +118,7 @@ struct LeftoversTests {
           let other = try sandbox.store()
           try other.recover { $0 == "1-2" }
           #expect(try other.cutOffSaves { $0 == "1-2" } == [])
-          #expect(try other.takeLeftovers(at: path, StoreSandbox.attributes) { $0 == "1-2" } == [])
+          #expect(try other.takeLeftovers(at: path, StoreSandbox.attributes) { $0 == "1-2" }.added.isEmpty)
           #expect(try sandbox.rest().filter { $0.hasPrefix(".") } == [name])
           seen.withLock { $0 += 1 }
         } catch { Issue.record(error) }
@@ -156,26 +156,92 @@ struct LeftoversTests {
     }
   }
 
-  @Test("CV-37: Without any history at its place the leftover of a file that's gone stays until there's a file again")
-  func goneHistory() async throws {
+  /// How the file of a killed save leaves its place.
+  enum Departure: CaseIterable, Sendable {
+    /// By a program that says so.
+    case noted
+    /// By one that doesn't, and somebody has looked at the file since.
+    case found
+    /// The same, and another file is at the former place.
+    case replaced
+    /// Nobody knows where the file is, or whether it's anywhere.
+    case deleted
+
+    func perform(_ sandbox: StoreSandbox) throws -> SystemPath {
+      let (path, new) = (sandbox.path("a"), sandbox.path("moved"))
+      if self == .deleted {
+        try sandbox.files.unlink(path, at: .workingDirectory, .file)
+        return path
+      }
+      try sandbox.files.rename(path, at: .workingDirectory, to: new, at: .workingDirectory, .exclusive)
+      if self == .noted { try sandbox.store().noteMove(from: path, to: new) }
+      #expect(try sandbox.store().item(at: new, creating: true) != nil)
+      if self == .replaced { try sandbox.write("a", "another") }
+      return new
+    }
+  }
+
+  @Test(
+    "CV-37: The leftover of a file whose history has moved on becomes a version there, whatever is at the former place",
+    arguments: Departure.allCases)
+  func movedHistory(departure: Departure) async throws {
     try await withStore { sandbox in
       let version = try Operation.restore.prepare(sandbox)
       let path = sandbox.path("a")
+      let item = try #require(try sandbox.store().item(at: path, creating: false))
       try sandbox.write("a", "theirs")
       let door = DyingDoor.dying { $0.call == .rename && $0.paths.last?.lastComponent == SystemPath("a") }
       let target = RestoringTarget.kept(.nothing) { (_) throws(VersionStoreError) in }
       #expect(throws: VersionStoreError.self) { try sandbox.store(door).restore(version, to: path, over: target) }
-      // It goes with its history.
-      try sandbox.files.rename(
-        path, at: .workingDirectory, to: sandbox.path("moved"), at: .workingDirectory, .exclusive)
-      #expect(try sandbox.store().item(at: sandbox.path("moved"), creating: true) != nil)
-      #expect(try nextProcess(sandbox) == [])
-      #expect(try sandbox.rest().count == 2)
-      #expect(try texts(sandbox).contains("theirs"))
-      try sandbox.write("a", "another")
-      #expect(try nextProcess(sandbox).count == 1)
+      let new = try departure.perform(sandbox)
+      // A caller that hasn't claimed the other place leaves it.
+      let store = try sandbox.store()
+      let unclaimed = try store.takeLeftovers(at: path, StoreSandbox.attributes) { _ in false }
+      #expect(unclaimed.elsewhere == (new == path ? [] : [new]))
+      let added = try unclaimed.added.map(\.version) + nextProcess(sandbox)
+      #expect(added.map(\.item) == [item])
+      #expect(try sandbox.text(store.path(of: #require(added.first))) == "theirs")
       #expect(try sandbox.rest() == [])
-      #expect(try texts(sandbox).contains("theirs"))
+      #expect(try nextProcess(sandbox) == [])
+    }
+  }
+
+  @Test(
+    "CV-37: A killed save that kept a version leaves nothing for good when its file has moved on, or is gone",
+    arguments: Departure.allCases, [false, true])
+  func keptFileMovesOn(departure: Departure, isExchanged: Bool) async throws {
+    try await withStore { sandbox in
+      _ = try Operation.keep.prepare(sandbox)
+      let item = try #require(try sandbox.store().item(at: sandbox.path("a"), creating: false))
+      // The process ends when the new file has its first name, or its place.
+      let door = DyingDoor.dying { call in
+        if !isExchanged { return call.call == .link && call.paths.last?.isTemporaryName == true }
+        return Operation.keep.replaces(sandbox, by: call)
+      }
+      #expect(throws: (any Error).self) {
+        try Operation.keep.run(#require(sandbox.store().versions(of: Self.item).first), sandbox, door)
+      }
+      let names = try sandbox.files.names(in: sandbox.root.appending("files"))
+      let draft = try #require(names.first { $0.isTemporaryName })
+      if isExchanged {
+        // A program that has the file open doesn't know that it was replaced.
+        try sandbox.write(draft.description, "theirs")
+      }
+      let new = try departure.perform(sandbox)
+      let store = try sandbox.store()
+      try store.noteAbsences(below: sandbox.path("a"))
+      try store.completeMoves(of: item)
+      #expect(try sandbox.rest() == [])
+      #expect(try store.openVersionIDs(of: item) == [])
+      let texts = try texts(sandbox)
+      if isExchanged {
+        #expect(texts.isSuperset(of: ["theirs"]))
+        if departure != .deleted { #expect(try sandbox.text(new) == "result") }
+      } else {
+        #expect(texts.contains("mine"))
+        // The new file never had its place. If the kept one is gone, nobody knows that.
+        #expect(texts.contains("result") == (departure == .deleted))
+      }
     }
   }
 
@@ -185,7 +251,11 @@ struct LeftoversTests {
     try store.recover { _ in false }
     var added: [StoredVersion] = []
     for path in try store.cutOffSaves(isAlive: { _ in false }) {
-      added += try store.takeLeftovers(at: path, StoreSandbox.attributes) { _ in false }
+      var taken = try store.takeLeftovers(at: path, StoreSandbox.attributes) { _ in false }
+      added += taken.added.map(\.version)
+      taken = try store.takeLeftovers(at: path, StoreSandbox.attributes, claimed: taken.elsewhere) { _ in false }
+      #expect(taken.elsewhere == [])
+      added += taken.added.map(\.version)
     }
     if let item = try store.item(at: path, creating: false) {
       let before = Set(try store.versions(of: item).map(\.id))
@@ -196,11 +266,12 @@ struct LeftoversTests {
     return added
   }
 
-  /// All texts: of files, and of the versions of both items.
+  /// All texts: of files, and of the versions of all items.
   private func texts(_ sandbox: StoreSandbox) throws -> Set<String> {
     let store = try sandbox.store()
     var lines = try sandbox.tree("files")
-    let items = try Set(store.items(below: .root).map(\.item)).union([Self.item])
+    let gone = try store.goneItems(below: .root).map(\.item)
+    let items = try Set(store.items(below: .root).map(\.item)).union(gone + [Self.item])
     for version in try items.flatMap({ try store.versions(of: $0) }) {
       try store.verify(version)
       let directory = store.layout.directory(of: version.id, of: version.item)

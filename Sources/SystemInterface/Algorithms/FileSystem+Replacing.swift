@@ -259,7 +259,10 @@ extension FileSystem {
           } else {
             try placeWhereNothingIs(draft, as: place)
           }
-        case .over(let target): try take(place, by: draft, target)
+        case .over(let target):
+          try take(place, by: draft, target)
+          // The file is in its place: a process that's forked at this moment would keep it locked for programs that lock it for themselves.
+          if temporary.isIncomingName { try? unlock(file.descriptor) }
         }
       }
     } catch {

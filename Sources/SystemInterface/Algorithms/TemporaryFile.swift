@@ -51,7 +51,7 @@ extension SystemPath {
   }
 
   /// Whether a temporary name says that its item is being removed.
-  var isNamedForRemoval: Bool { bytes.suffix(Self.randomEndLength).starts(with: Self.removalMark) }
+  package var isNamedForRemoval: Bool { bytes.suffix(Self.randomEndLength).starts(with: Self.removalMark) }
 
   private static func temporaryPrefix(for name: SystemPath) -> [UInt8] {
     Array(".".utf8 + name.bytes.prefix(uncutNameLengthMax) + ".".utf8)

@@ -23,6 +23,8 @@ extension Command {
       the path. With --live it continues, prints a line again when the number changes, with 0 when all are resolved, and prints
       "watching DIR" on standard error after the first ones. Ends with 1 if there are conflicts and --live isn't there.
 
+      Also names on standard error what killed saves have left below DIR; 'filecoord versions FILE' makes versions of it.
+
       With --json each line is an object with the members path, conflicts (their number) and copies, the paths of conflict
       copies beside the file. Bytes of names that aren't UTF-8 are shown as U+FFFD.
       """,
@@ -70,6 +72,7 @@ private struct ConflictPrinter {
     if session.invocation.has(.live) { return try await watch(conflicts, directory) }
     let found = try await conflicts.snapshot()
     for file in found where !print(file.path, file) { break }
+    try await session.tellLeftovers(below: directory)
     return found.isEmpty ? .success : .failure
   }
 
@@ -83,7 +86,10 @@ private struct ConflictPrinter {
           remaining = remaining.map { $0 - 1 }
           if !print(change) { return }
         }
-        if isFirst { Terminal.error.write("watching \(directory.pathText.onOneLine)\n") }
+        if isFirst {
+          Terminal.error.write("watching \(directory.pathText.onOneLine)\n")
+          try await session.tellLeftovers(below: directory)
+        }
         isFirst = false
         if remaining == 0 { return }
       }

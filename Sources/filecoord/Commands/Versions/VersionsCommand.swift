@@ -18,6 +18,8 @@ extension Command {
       that saved it, the name that the file had, and in parentheses what else is known of it: conflict, resolved, base, package,
       discardable. What the file has now is no line. Numbers change when versions are added or removed; identifiers don't.
 
+      Leftovers of killed saves beside FILE become versions first; standard error says so.
+
       With --deleted FILE is a directory. Prints the path, the time when the file was missed first, and the number of versions of
       each file below it that is gone. 'filecoord restore' brings it back under its path.
 
@@ -37,6 +39,7 @@ extension Command {
     ],
     run: { session in
       let versions = try session.versions
+      await session.keepLeftovers(versions)
       if session.invocation.has(.deleted) { return try await listDeleted(session, versions) }
       if session.invocation.has(.removed) {
         for (index, version) in try await session.removed(versions).versions.enumerated() {
