@@ -9,8 +9,8 @@ internal import SystemInterface
 ///     items/12/1234…/VERSION/contents/NAME  the version: another name of a file in `contents`, or a directory of such names
 ///     items/12/1234…/VERSION/members        of a package: a line for each member
 ///     items/12/1234…/VERSION/sha256         of a large file: the hash that its record doesn't have
-///     items/12/1234…/VERSION/step           of a version that was removed before its addition was completed: what's to be completed
-///     items/12/1234…/open/VERSION           what's to be completed of the addition of the version
+///     items/12/1234…/VERSION/step           of a version that was removed before its addition was completed: the step to complete
+///     items/12/1234…/open/VERSION           the step to complete of the addition of the version
 ///     items/12/1234…/item                   the path of the item
 ///     items/12/1234…/resolving              the changes of conflicts that follow when their file has got the result
 ///     removed/1234…/VERSION@TIME            a version that was removed and can be brought back for a while

@@ -35,22 +35,27 @@ extension VersionStore {
     taking: Taking = .copying, hashing: HashingTime = .later
   ) throws(VersionStoreError) -> StoredVersion {
     guard let status = try status(of: source) else { throw .nothingThere(source) }
-    return try add(contentsOf: source, status, to: item, named: name, attributes, taking: taking, hashing: hashing)
+    var parts = OpenParts()
+    defer { close(&parts) }
+    return try add(
+      contentsOf: source, status, to: item, named: name, attributes, taking: taking, hashing: hashing, &parts)
   }
 
-  /// The same for contents whose status is known.
-  private func add(
+  /// The same for contents whose status is known, with what the caller has to close.
+  func add(
     contentsOf source: SystemPath, _ status: FileStatus, to item: ItemID, named name: SystemPath? = nil,
-    _ attributes: VersionAttributes, taking: Taking, draft: SystemPath? = nil, hashing: HashingTime = .later
+    _ attributes: VersionAttributes, taking: Taking, draft: SystemPath? = nil, hashing: HashingTime = .later,
+    _ parts: inout OpenParts
   ) throws(VersionStoreError) -> StoredVersion {
     guard status.kind == .regular || status.kind == .directory else { throw .notAFile(source) }
-    let id = try drawID(for: item)
+    let (id, hasDirectory) = try drawID(for: item)
     let step = step(id.description)
     // From the commit of a copy on there's nothing to complete.
     let completion: Step? =
       taking == .copying
       ? nil : .add(item, source: source, status.identity, taking, draft.map { Step.Draft(name: $0, worker: worker) })
     do throws(VersionStoreError) {
+      if !hasDirectory { try ensureDurableDirectory(layout.directory(of: item)) }
       try ensureDirectory(step)
       try ensureDirectory(step.appending(StoreLayout.contentsName))
       let draft = Draft(id: id, item: item, name: name ?? source.lastComponent, attributes, status)
@@ -58,20 +63,21 @@ extension VersionStore {
       let isHashedLater = isHashedLater(status, hashing)
       let version =
         isHashedLater
-        ? try describeUnhashed(draft, in: step, isShared: isShared) : try describe(draft, in: step, sharing: !isShared)
+        ? try describeUnhashed(draft, in: step, isShared: isShared)
+        : isShared ? try describeShared(draft, in: step, &parts) : try describe(draft, in: step)
       if isHashedLater { try noteTask(version) }
       if let completion, isShared {
         // Nothing is lost as long as the file has its former name as well: so all of it gets to the disk by one wait.
         try placeShared(step, version, completion)
         if taking == .moving {
-          try storing { () throws(SystemError) in try settle(version, alsoAt: [layout.mark(of: id, of: item)]) }
+          try storing { () throws(SystemError) in try settle(version, parts, alsoAt: [layout.mark(of: id, of: item)]) }
         }
       } else {
         try commit(step, version, completion)
       }
       // A replacement that shares the file ends when the other file is there.
       if taking == .linking && isShared { return version }
-      if taking == .moving { try completeMove(of: version, from: source, status.identity) }
+      if taking == .moving { try completeMove(of: version, from: source, status.identity, parts.contents) }
       if taking != .copying { try? endStep(of: id, of: item) }
       if isHashedLater { hashingIsDue?() }
       return version
@@ -102,6 +108,23 @@ extension VersionStore {
   /// Notes that there's nothing to complete any more.
   func endStep(of id: VersionID, of item: ItemID) throws(VersionStoreError) {
     try unlink(layout.mark(of: id, of: item))
+  }
+
+  /// Files of a version that was made of a shared file: they were opened in its step, and are closed when it's complete.
+  struct OpenParts {
+    struct Contents {
+      let file: FileDescriptor
+      let status: FileStatus
+    }
+
+    /// The record and the contents, or none of them, if the version isn't hashed.
+    var opened: [FileDescriptor] = []
+    var contents: Contents?
+  }
+
+  func close(_ parts: inout OpenParts) {
+    for file in parts.opened { try? files.close(file) }
+    parts = OpenParts()
   }
 
   /// The properties of a version that are known before its contents were read.
@@ -141,15 +164,11 @@ extension VersionStore {
     return false
   }
 
-  /// Reads the contents of a step and writes its record; equal contents are stored once already if `sharing`.
-  ///
-  /// They can't be while a program may write to the file by another name.
-  private func describe(
-    _ draft: Draft, in step: SystemPath, sharing: Bool
-  ) throws(VersionStoreError) -> StoredVersion {
+  /// Reads the contents of a step and writes its record; equal contents are stored once already.
+  private func describe(_ draft: Draft, in step: SystemPath) throws(VersionStoreError) -> StoredVersion {
     let top = step.appending(StoreLayout.contentsName).appending(draft.name)
     var list = MemberList()
-    try collect(top, SystemPath(bytes: []), &list, sharing: sharing)
+    try collect(top, SystemPath(bytes: []), &list, sharing: true)
     if draft.status.kind == .directory {
       try writeDraft(list.bytes, to: step.appending(StoreLayout.members))
     }
@@ -158,6 +177,38 @@ extension VersionStore {
       hash: draft.status.kind == .directory ? ContentHash(of: list.bytes) : list.hashOfOnly ?? ContentHash(of: []),
       size: list.size, name: draft.name, mode: draft.status.mode, modificationTime: draft.status.modificationTime)
     try writeDraft(version.record.bytes, to: step.appending(StoreLayout.record))
+    return version
+  }
+
+  /// The same for a file that has its former name as well: equal contents can't be stored once while a program may write to it by that.
+  ///
+  /// The file and the record stay open, because both have to be brought to the disk.
+  private func describeShared(
+    _ draft: Draft, in step: SystemPath, _ parts: inout OpenParts
+  ) throws(VersionStoreError) -> StoredVersion {
+    let path = step.appending(StoreLayout.contentsName).appending(draft.name)
+    let file = try storing { () throws(SystemError) in
+      try files.open(path, at: .workingDirectory, flags: [.noFollow, .nonBlocking], mode: 0)
+    }
+    parts.opened.append(file)
+    let contents = OpenParts.Contents(
+      file: file, status: try storing { () throws(SystemError) in try files.status(of: file) })
+    parts.contents = contents
+    guard contents.status.kind == .regular else { throw .notAFile(path) }
+    let hash = try storing { () throws(SystemError) in
+      try self.hash(of: contents.file, expecting: contents.status.size)
+    }
+    let version = StoredVersion(
+      id: draft.id, item: draft.item, attributes: draft.attributes, isPackage: false, hash: hash,
+      size: contents.status.size, name: draft.name, mode: draft.status.mode,
+      modificationTime: draft.status.modificationTime)
+    let record = try storing { () throws(SystemError) in
+      try files.open(
+        step.appending(StoreLayout.record), at: .workingDirectory, flags: [.create, .exclusive, .writeOnly], mode: 0o600
+      )
+    }
+    parts.opened.insert(record, at: 0)
+    try storing { () throws(SystemError) in try files.writeAll(version.record.bytes, to: record) }
     return version
   }
 
@@ -207,7 +258,6 @@ extension VersionStore {
   /// There's something to complete from then on, unless that's `nil`.
   private func commit(_ step: SystemPath, _ version: StoredVersion, _ completion: Step?) throws(VersionStoreError) {
     let directory = layout.directory(of: version.item)
-    try ensureDurableDirectory(directory)
     if let completion { try mark(version.id, of: version.item, completion.record.bytes) }
     try storing { () throws(SystemError) in
       if version.isPackage { try files.synchronizeItem(at: step) }
@@ -227,7 +277,6 @@ extension VersionStore {
     _ step: SystemPath, _ version: StoredVersion, _ completion: Step
   ) throws(VersionStoreError) {
     let place = layout.directory(of: version.id, of: version.item)
-    try ensureDurableDirectory(place.parent)
     try mark(version.id, of: version.item, completion.record.bytes)
     try rename(step, to: place)
   }
@@ -235,15 +284,17 @@ extension VersionStore {
   /// Brings a version to the disk together with the file that takes the place of the kept one only then.
   ///
   /// All waits are one, so that a file system with a journal makes one commit of all of it.
-  private func settle(
-    _ version: StoredVersion, with replacement: [FileDescriptor] = [], alsoAt paths: [SystemPath] = []
+  func settle(
+    _ version: StoredVersion, _ open: OpenParts, with replacement: [FileDescriptor] = [],
+    alsoAt paths: [SystemPath] = []
   ) throws(SystemError) {
     let place = layout.directory(of: version.id, of: version.item)
+    let parts = parts(of: version, in: place).dropFirst(open.opened.count)
     try synchronize(
-      parts(of: version, in: place) + [place.parent, layout.marks(of: version.item)] + paths, with: replacement)
+      parts + [place.parent, layout.marks(of: version.item)] + paths, with: replacement + open.opened)
   }
 
-  /// Everything that has to be on the disk of the version of a file, with its directory.
+  /// Everything that has to be on the disk of the version of a file, with its directory; the files come first, as in ``OpenParts``.
   private func parts(of version: StoredVersion, in directory: SystemPath) -> [SystemPath] {
     let contents = directory.appending(StoreLayout.contentsName)
     return [directory.appending(StoreLayout.record), contents.appending(version.name), contents, directory]
@@ -262,94 +313,5 @@ extension VersionStore {
       }
     }
     try files.synchronizeAll(others + parts)
-  }
-}
-
-extension VersionStore {
-  /// Keeps the contents of a file while another file takes its place: the old one becomes the version, without being
-  /// copied.
-  ///
-  /// - Parameters:
-  ///   - path: The file, as a canonical path.
-  ///   - item: The item.
-  ///   - attributes: The known properties of the version.
-  ///   - noteOther: Called with another version, if a program that doesn't wait has written the file in the last instant: it has these
-  ///     contents.
-  ///   - replace: Puts another file in its place, if it returns, and only over what its first argument allows. Right before that it calls
-  ///     its second argument with the complete new file, which is then on the disk, together with the version.
-  /// - Returns: The version.
-  /// - Throws: The error thrown by `replace`: no version was added then, unless the file was replaced all the same. Or the error of a
-  ///   system call.
-  /// - Complexity: O(bytes) of a small file, to hash them; O(1) for a large one.
-  package func keep(
-    _ path: SystemPath, of item: ItemID, _ attributes: VersionAttributes,
-    noteOther: @escaping (StoredVersion) -> Void = { _ in },
-    whileReplacing replace: (
-      _ target: SaveTarget, _ settle: @escaping (FileDescriptor) throws(SystemError) -> Void
-    ) throws -> Void
-  ) throws -> StoredVersion {
-    guard let former = try status(of: path) else { throw VersionStoreError.nothingThere(path) }
-    let identity = former.identity
-    let draft = SystemPath.temporaryName(for: path.lastComponent)
-    let version = try add(contentsOf: path, former, to: item, attributes, taking: .linking, draft: draft)
-    var isSettled = false
-    let refusal = Refusal()
-    var target = saveTarget(
-      KeptState(status: former, version: version),
-      orElse: { (other) throws(VersionStoreError) in
-        noteOther(try add(contentsOf: other, to: item, named: path.lastComponent, attributes))
-      }, refusal)
-    target.temporaryName = draft
-    do {
-      try replace(target) { (file) throws(SystemError) in
-        try settle(version, with: [file])
-        isSettled = true
-      }
-      // A file that was written in place, or only looked at.
-      if !isSettled { try settle(version) }
-    } catch {
-      let isReplaced = try self.status(of: path)?.identity != identity
-      if isReplaced {
-        try completeReplacement(of: version, from: path, identity)
-        try endStep(of: version.id, of: item)
-        if version.hash == nil { hashingIsDue?() }
-      } else {
-        try remove(version.id, of: item)
-        try? unlink(layout.mark(of: version.id, of: item))
-      }
-      if let refusal = refusal.error { throw refusal }
-      throw error
-    }
-    try completeReplacement(of: version, from: path, identity)
-    try endStep(of: version.id, of: item)
-    if version.hash == nil { hashingIsDue?() }
-    return version
-  }
-}
-
-/// The members of a version: a line for each, in the order of their names.
-struct MemberList {
-  private(set) var size: Int64 = 0
-  /// The hash of the first file.
-  private(set) var hashOfOnly: ContentHash?
-  private var text = ""
-
-  var bytes: [UInt8] { Array(text.utf8) }
-
-  mutating func add(_ path: SystemPath, _ status: FileStatus, _ hash: ContentHash?, target: SystemPath? = nil) {
-    let kind =
-      switch status.kind {
-      case .directory: "directory"
-      case .symbolicLink: "link"
-      default: "file"
-      }
-    let mode = String(status.mode, radix: 8)
-    let contents = hash.map { " \(status.size) \(status.modificationTime) \($0)" } ?? ""
-    let link = target.map { " \(PercentEncoding.encode($0.bytes))" } ?? ""
-    text += "\(kind) \(mode) \(PercentEncoding.encode(path.bytes))\(contents)\(link)\n"
-    if let hash {
-      size += status.size
-      hashOfOnly = hashOfOnly ?? hash
-    }
   }
 }

@@ -10,7 +10,7 @@ extension VersionStore {
   ///
   /// Doing it twice does nothing.
   func completeMove(
-    of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
+    of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity, _ open: OpenParts.Contents? = nil
   ) throws(VersionStoreError) {
     // Something else may have been put there meanwhile.
     if try status(of: source)?.identity == identity {
@@ -22,7 +22,7 @@ extension VersionStore {
     }
     if version.isPackage { return try removeRest(of: version, at: source) }
     try removeRest(of: version, at: source, identity)
-    try seal(path(of: version))
+    if let open { try seal(open.file) } else { try seal(path(of: version)) }
     if let hash = version.hash { try share(path(of: version), hash) }
   }
 
@@ -148,12 +148,18 @@ extension VersionStore {
   ///
   /// If the file wasn't replaced, the version gets a copy of its own. Doing it twice does nothing.
   func completeReplacement(
-    of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
+    of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity, _ open: OpenParts.Contents? = nil
   ) throws(VersionStoreError) {
     let path = path(of: version)
     guard let status = try status(of: path) else { return }
-    // It wasn't replaced, or has moved away.
-    if status.identity == identity, status.linkCount > 1 { try makeOwn(version) } else { try seal(path) }
+    if status.identity == identity, status.linkCount > 1 {
+      // It wasn't replaced, or has moved away.
+      try makeOwn(version)
+    } else if let open, open.status.identity == status.identity {
+      try seal(open.file)
+    } else {
+      try seal(path)
+    }
     if let hash = version.hash { try share(path, hash) }
   }
 

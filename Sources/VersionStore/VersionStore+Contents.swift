@@ -27,31 +27,47 @@ extension VersionStore {
   ) throws(VersionStoreError) -> ContentHash {
     try storing { () throws(SystemError) in
       try files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
-        var hasher = ContentHasher()
-        // A large buffer is memory that the kernel makes for this call only.
-        var buffer = [UInt8](repeating: 0, count: Int(min(max(size, 1 << 10), 1 << 18)))
-        var size: Int64 = 0
-        while size <= sizeMax {
-          let count = try files.read(file, into: &buffer)
-          if count == 0 { break }
-          hasher.update(buffer[..<count])
-          size += Int64(count)
-        }
-        return hasher.finalized()
+        try hash(of: file, sizeMax: sizeMax, expecting: size)
       }
     }
+  }
+
+  /// The same for a file that's open, from its beginning.
+  func hash(
+    of file: FileDescriptor, sizeMax: Int64 = .max, expecting size: Int64 = .max
+  ) throws(SystemError) -> ContentHash {
+    var hasher = ContentHasher()
+    // A large buffer is memory that the kernel makes for this call only.
+    var buffer = [UInt8](repeating: 0, count: Int(min(max(size, 1 << 10), 1 << 18)))
+    var size: Int64 = 0
+    while size <= sizeMax {
+      let count = try files.read(file, into: &buffer)
+      if count == 0 { break }
+      hasher.update(buffer[..<count])
+      size += Int64(count)
+    }
+    return hasher.finalized()
   }
 
   /// Lets nobody write to a file of the store, and takes off what isn't contents: other versions may share it.
   func seal(_ path: SystemPath) throws(VersionStoreError) {
     try storing { () throws(SystemError) in
       try files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
-        let names = (try? files.extendedAttributes(of: file)) ?? []
-        // Those of security modules may have to stay.
-        for name in names { try? files.removeExtendedAttribute(name, of: file) }
-        try files.setMode(of: file, to: Self.readOnly)
+        try sealContents(file)
       }
     }
+  }
+
+  /// The same for one that's open.
+  func seal(_ file: FileDescriptor) throws(VersionStoreError) {
+    try storing { () throws(SystemError) in try sealContents(file) }
+  }
+
+  private func sealContents(_ file: FileDescriptor) throws(SystemError) {
+    let names = (try? files.extendedAttributes(of: file)) ?? []
+    // Those of security modules may have to stay.
+    for name in names { try? files.removeExtendedAttribute(name, of: file) }
+    try files.setMode(of: file, to: Self.readOnly)
   }
 
   /// Lets the user change what is in a directory of a version; the permissions that it had are in the list of members.

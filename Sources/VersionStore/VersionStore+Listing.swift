@@ -75,8 +75,9 @@ extension VersionStore {
 
   /// Draws the name of a version: no later one is there, or was.
   ///
+  /// - Returns: The name, and whether the item surely has a directory.
   /// - Complexity: O(1); where directories have no extended attributes, and once after a backup was put back, O(versions of the item).
-  func drawID(for item: ItemID) throws(VersionStoreError) -> VersionID {
+  func drawID(for item: ItemID) throws(VersionStoreError) -> (id: VersionID, hasDirectory: Bool) {
     let now = UInt64(max(time(), 0))
     let last = lastDrawnID(of: item)
     let newest = if let last { last } else { try versionIDs(of: item).last }
@@ -84,11 +85,12 @@ extension VersionStore {
     do throws(SystemError) {
       try files.setExtendedAttribute(
         Self.newestName, ofItemAt: layout.directory(of: item), to: Array(id.description.utf8))
+      return (id, true)
     } catch let error {
       // An older one mustn't remain there.
       if last != nil { throw .system(error) }
+      return (id, false)
     }
-    return id
   }
 
   /// The version of an item that was drawn last, if that was noted; it may be gone, or never have been committed.

@@ -55,7 +55,7 @@ package struct VersionStore: Sendable {
 
   /// How many stores a process remembers; it uses one for each volume, as a rule.
   private static let knownCountMax = 64
-  /// The files with the format that were read, by their status before that. Another format comes with another file.
+  /// The status that files with the format had before they were read; another format comes with another file.
   private static let known = Guarded<[SystemPath: FileStatus]>([:])
 
   private func checkFormat() throws(VersionStoreError) {

@@ -135,6 +135,7 @@ struct CrashExplorationTests {
       try await withStore(hashing.limits) { sandbox in
         try operation.prepare(sandbox, item, hashing)
         try? operation.run(sandbox, DyingDoor.failing(atCall: number), item)
+        #expect(try sandbox.openFiles() == [], "\(operation), call \(number)")
         let state = try state(sandbox, item, afterError: true)
         #expect([before, after, between].contains(state), "\(operation), call \(number): \(state)")
       }

@@ -212,7 +212,7 @@ struct ListingTests {
       }
       let directory = store.layout.directory(of: item)
       #expect(!door.log.contains { $0.call == .readDirectory && $0.openedPath == directory })
-      #expect(door.log.count < 120, "\(door.log.count) calls")
+      #expect(door.log.count <= 74, "\(door.log.count) calls")
       #expect(try store.versions(of: item).count == count + 1)
       // Nothing says that something is to be completed.
       #expect(try store.openVersionIDs(of: item) == [])

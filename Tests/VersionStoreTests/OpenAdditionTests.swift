@@ -95,7 +95,7 @@ struct OpenAdditionTests {
     }
   }
 
-  @Test("What an earlier release has left to complete in a version's directory is completed", arguments: [false, true])
+  @Test("A step that an earlier release has left in a version's directory is completed", arguments: [false, true])
   func earlierRelease(isRemoved: Bool) async throws {
     try await withStore { sandbox in
       let version = try addHalf(sandbox, .moving)

@@ -19,6 +19,12 @@ struct PowerLossTests {
     }
   }
 
+  /// The files that were opened before the version got its place.
+  private func openedInStep(_ version: StoredVersion, _ store: VersionStore) -> [SystemPath] {
+    let step = store.step(version.id.description)
+    return [step.appending(StoreLayout.record), step.appending(StoreLayout.contentsName).appending("a")]
+  }
+
   @Test(
     "All of a version and the new file are brought to the disk after they are complete, and before the new file is visible"
   )
@@ -36,10 +42,10 @@ struct PowerLossTests {
       let waits = log[..<replacement].indices.filter { log[$0].call == .synchronize }
       let place = store.layout.directory(of: version.id, of: item)
       let contents = place.appending(StoreLayout.contentsName)
-      let parts = [
-        SystemPath("."), place.appending(StoreLayout.record), contents.appending("a"), contents, place, place.parent,
-        store.layout.marks(of: item),
-      ]
+      let parts =
+        [SystemPath(".")] + openedInStep(version, store) + [
+          contents, place, place.parent, store.layout.marks(of: item),
+        ]
       #expect(waits.compactMap { log[$0].openedPath } == parts)
       let (first, last) = (try #require(waits.first), try #require(waits.last))
       let changing: Set<SystemCall> = [.write, .link, .rename, .makeDirectory, .unlink, .setMode]
@@ -92,10 +98,10 @@ struct PowerLossTests {
       let store = try sandbox.store()
       let place = store.layout.directory(of: version.id, of: item)
       let contents = place.appending(StoreLayout.contentsName)
-      let parts = [
-        place.appending(StoreLayout.record), contents.appending("a"), contents, place, place.parent,
-        store.layout.marks(of: item), store.layout.mark(of: version.id, of: item),
-      ]
+      let parts =
+        openedInStep(version, store) + [
+          contents, place, place.parent, store.layout.marks(of: item), store.layout.mark(of: version.id, of: item),
+        ]
       #expect(log.filter { $0.call == .synchronize }.compactMap(\.openedPath) == parts)
       let first = try #require(log.firstIndex { $0.call == .synchronize })
       #expect(!log[first...].contains { [.write, .link, .rename, .makeDirectory, .unlink].contains($0.call) })

@@ -54,6 +54,15 @@ struct StoreSandbox: Sendable {
 
   func text(_ path: SystemPath) throws -> String { String(decoding: try files.contents(of: path), as: UTF8.self) }
 
+  /// The files in it that this process has open.
+  func openFiles() throws -> [String] {
+    let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+    let paths = descriptors.compactMap {
+      try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+    }
+    return paths.filter { $0.hasPrefix(root.description) }
+  }
+
   /// Everything below a directory: names, permissions, texts, and how many names a file has.
   func tree(_ name: String) throws -> [String] {
     let top = root.appending(name).description

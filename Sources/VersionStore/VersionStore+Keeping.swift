@@ -1,0 +1,68 @@
+package import SystemInterface
+
+// A file becomes a version while another one takes its place.
+
+extension VersionStore {
+  /// Keeps the contents of a file while another file takes its place: the old one becomes the version, without being
+  /// copied.
+  ///
+  /// - Parameters:
+  ///   - path: The file, as a canonical path.
+  ///   - item: The item.
+  ///   - attributes: The known properties of the version.
+  ///   - noteOther: Called with another version, if a program that doesn't wait has written the file in the last instant: it has these
+  ///     contents.
+  ///   - replace: Puts another file in its place, if it returns, and only over what its first argument allows. Right before that it calls
+  ///     its second argument with the complete new file, which is then on the disk, together with the version.
+  /// - Returns: The version.
+  /// - Throws: The error thrown by `replace`: no version was added then, unless the file was replaced all the same. Or the error of a
+  ///   system call.
+  /// - Complexity: O(bytes) of a small file, to hash them; O(1) for a large one.
+  package func keep(
+    _ path: SystemPath, of item: ItemID, _ attributes: VersionAttributes,
+    noteOther: @escaping (StoredVersion) -> Void = { _ in },
+    whileReplacing replace: (
+      _ target: SaveTarget, _ settle: @escaping (FileDescriptor) throws(SystemError) -> Void
+    ) throws -> Void
+  ) throws -> StoredVersion {
+    guard let former = try status(of: path) else { throw VersionStoreError.nothingThere(path) }
+    let identity = former.identity
+    let draft = SystemPath.temporaryName(for: path.lastComponent)
+    var parts = OpenParts()
+    defer { close(&parts) }
+    let version = try add(contentsOf: path, former, to: item, attributes, taking: .linking, draft: draft, &parts)
+    let open = parts
+    var isSettled = false
+    let refusal = Refusal()
+    var target = saveTarget(
+      KeptState(status: former, version: version),
+      orElse: { (other) throws(VersionStoreError) in
+        noteOther(try add(contentsOf: other, to: item, named: path.lastComponent, attributes))
+      }, refusal)
+    target.temporaryName = draft
+    do {
+      try replace(target) { (file) throws(SystemError) in
+        try settle(version, open, with: [file])
+        isSettled = true
+      }
+      // A file that was written in place, or only looked at.
+      if !isSettled { try settle(version, open) }
+    } catch {
+      let isReplaced = try self.status(of: path)?.identity != identity
+      if isReplaced {
+        try completeReplacement(of: version, from: path, identity, open.contents)
+        try endStep(of: version.id, of: item)
+        if version.hash == nil { hashingIsDue?() }
+      } else {
+        try remove(version.id, of: item)
+        try? unlink(layout.mark(of: version.id, of: item))
+      }
+      if let refusal = refusal.error { throw refusal }
+      throw error
+    }
+    try completeReplacement(of: version, from: path, identity, open.contents)
+    try endStep(of: version.id, of: item)
+    if version.hash == nil { hashingIsDue?() }
+    return version
+  }
+}
