@@ -108,3 +108,32 @@ struct OpenAdditionTests {
     }
   }
 }
+
+@Suite("A file that becomes a version while another one takes its place", .timeLimit(.minutes(4)))
+struct KeptWhileReplacedTests {
+  @Test(
+    "It can't be written any more, and has no attributes of the former file",
+    arguments: [VersionStoreLimits(), hashingLater])
+  func seal(limits: VersionStoreLimits) async throws {
+    try await withStore(limits) { sandbox in
+      let (store, path) = (try sandbox.store(), try sandbox.write("a", "old", mode: 0o640))
+      let item = try #require(try store.item(at: path, creating: true))
+      let version = try store.keep(path, of: item, StoreSandbox.attributes) { target, settle in
+        try sandbox.files.replaceContents(of: path, with: Array("new".utf8), over: target, settling: settle)
+      }
+      let kept = store.path(of: version)
+      #expect(try sandbox.files.statusIfPresent(of: kept)?.mode == 0o444)
+      #expect(store.tag(of: kept) == nil && store.tag(of: path) == item)
+    }
+  }
+
+  @Test("A process that knows a store notices that a later release has changed its format")
+  func format() async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      _ = try sandbox.store()
+      try sandbox.files.replaceContents(of: store.layout.format, with: Array("format 2\n".utf8))
+      #expect(throws: VersionStoreError.unknownFormat(store.root, "format 2\n")) { try sandbox.store() }
+    }
+  }
+}
