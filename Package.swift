@@ -110,7 +110,8 @@ let package = Package(
       name: "KeyValueStore",
       dependencies: ["FileWatching", "KeyValueReplicas", "SystemInterface"],
       swiftSettings: librarySettings),
-    .target(name: "FilePackages", dependencies: ["SystemInterface"], swiftSettings: librarySettings),
+    .target(
+      name: "FilePackages", dependencies: ["ContentHashing", "SystemInterface"], swiftSettings: librarySettings),
     .target(
       name: "CoordinationService", dependencies: ["CompactContainers", "FileAccessArbiter"],
       swiftSettings: librarySettings),
@@ -216,7 +217,7 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "FilePackagesTests", dependencies: ["FilePackages", "SeededRandom", "SystemInterface"],
+      name: "FilePackagesTests", dependencies: ["ContentHashing", "FilePackages", "SeededRandom", "SystemInterface"],
       swiftSettings: settings),
     .testTarget(
       name: "FileVersionsTests",

@@ -1,3 +1,4 @@
+package import ContentHashing
 package import SystemInterface
 
 /// Looks at the packages of a save, before and after they change places.
@@ -25,28 +26,37 @@ extension PackageTree {
   /// Writes the package in the place of another one, but only if that has exactly the members that the caller has looked at.
   ///
   /// The two change places, and the one that comes out is inspected before it's removed. If it isn't what it was, it goes back. So a
-  /// change that another program makes to a member while this one is written isn't lost. There are two exceptions: a write that leaves the
-  /// size and comes within the same tick of the file system's clock, and one through a descriptor that stays open for longer. On file
-  /// systems that can't exchange names, the place is empty for a moment each time.
+  /// change that another program makes to a member while this one is written isn't lost. A write that leaves the size and comes within the
+  /// same tick of the file system's clock, and one through a mapping, are seen by the hashes of the members that are known. One through a
+  /// descriptor or mapping that stays open for longer isn't. On file systems that can't exchange names, the place is empty for a moment each
+  /// time.
   ///
   /// - Parameters:
   ///   - path: The place, as a canonical path.
   ///   - replacement: ``Replacement/openedPackage``, or ``Replacement/anything`` for a tree of another package.
   ///   - stamp: The stamp of the package when it was looked at.
+  ///   - replaced: The members that are gone with that package, with the hashes that they must have.
+  ///   - digests: The hashes of the document whose package it is; those of the bytes that are written are noted.
   ///   - describe: Makes the stamp of a package, from the identities and times of its members, for example.
   /// - Returns: The tree that was written, or the news that another program was faster.
   /// - Throws: Errors as ``write(to:_:linking:)``.
   package func write<Stamp: Equatable>(
-    to path: SystemPath, _ replacement: Replacement, expecting stamp: Stamp,
-    stampedBy describe: @escaping (PackageTree) throws(PackageError) -> Stamp
+    to path: SystemPath, _ replacement: Replacement, expecting stamp: Stamp, replacing replaced: ReplacedMembers,
+    digests: MemberDigests?, stampedBy describe: @escaping (PackageTree) throws(PackageError) -> Stamp
   ) throws(PackageError) -> CheckedWrite<Stamp> {
     let box = StampBox<Stamp>()
     let check = PackageCheck(
-      isExpected: { (tree) throws(PackageError) in try describe(tree) == stamp },
-      note: { (tree) throws(PackageError) in box.stamp = try describe(tree) },
+      isExpected: { (tree) throws(PackageError) in
+        if try describe(tree) != stamp { return false }
+        return try replaced.isThere(in: tree)
+      },
+      note: { (tree) throws(PackageError) in
+        box.stamp = try describe(tree)
+        try noteWritten(in: tree)
+      },
       isNoted: { (tree) throws(PackageError) in try describe(tree) == box.stamp })
     var writer = PackageWriter(
-      files: files, destination: path, replacement, .whereNobodyCanWriteThroughIt, check)
+      files: files, destination: path, replacement, .whereNobodyCanWriteThroughIt, digests, check)
     do throws(PackageError) {
       let directory = try writer.write(root)
       guard let noted = box.stamp else { preconditionFailure("a package is in its place that wasn't looked at") }
@@ -62,19 +72,29 @@ extension PackageTree {
   ///   - path: The member.
   ///   - bytes: The contents.
   ///   - status: The status of the member when it was looked at; `nil` if there was none.
+  ///   - hash: The hash of its bytes then; `nil` if its status says enough.
   /// - Throws: ``PackageError/Code/memberChanged`` if another program has altered the member meanwhile, which is as that program has left
   ///   it; errors as ``replaceOnDisk(_:_:)``.
   package mutating func replaceOnDisk(
-    _ path: SystemPath, _ bytes: [UInt8], expecting status: FileStatus?
+    _ path: SystemPath, _ bytes: [UInt8], expecting status: FileStatus?, _ hash: ContentHash?
   ) throws(PackageError) {
     let files = files
     do throws(PackageError) {
       try replaceOnDisk(path) { (item) throws(SystemError) in
-        try files.replaceContents(of: item.name, at: item.directory, with: bytes, expecting: status)
+        try files.replaceContents(of: item.name, at: item.directory, with: bytes, expecting: status) {
+          (former) throws(SystemError) in
+          guard let hash else { return true }
+          return try files.contentHash(of: former) == hash
+        }
       }
     } catch  where error.systemError?.number == .changedMeanwhile || error.systemError?.isAbsence == true {
       throw PackageError(.memberChanged, path, systemError: error.systemError)
     }
+  }
+
+  /// Notes the hash of bytes that were just written to a member.
+  package func noteWritten(_ bytes: [UInt8], _ status: FileStatus) {
+    top?.directory.digests?.noteWritten(ContentHash(of: bytes), of: status)
   }
 
   /// The status of a member on disk; `nil` if there's none, or if another package has taken the place of this one.

@@ -35,6 +35,7 @@ extension PackageTree {
     case .stored(let stored):
       if try stored.status().kind != .regular { throw PackageError(.wrongKind, path) }
       file.mode = nil
+      Self.noteDigests(of: stored)
     case .directory, .symbolicLink: throw PackageError(.wrongKind, path)
     }
     try change(place, .member(.file(file)))
@@ -96,8 +97,19 @@ extension PackageTree {
   /// - Throws: ``PackageError/Code/notFound``, and errors of reading.
   public mutating func remove(_ path: SystemPath) throws(PackageError) {
     let place = try member(path)
-    if try node(at: place) == nil { throw PackageError(.notFound, path) }
+    switch try node(at: place) {
+    case nil: throw PackageError(.notFound, path)
+    case .stored(let stored): Self.noteDigests(of: stored)
+    case .directory(let directory): if let base = directory.base { Self.noteDigests(of: base) }
+    case .file, .symbolicLink: break
+    }
     try change(place, .removed)
+  }
+
+  /// From now on the bytes of a member matter to the document whose package it is: those that another program stores are lost with a save.
+  private static func noteDigests(of stored: StoredMember) {
+    var left = Int64(MemberDigests.unreadSizeMax)
+    stored.noteDigests(&left)
   }
 
   /// Gives a member another name or place; its bytes aren't read, nor written again.

@@ -1,3 +1,4 @@
+internal import ContentHashing
 public import SystemInterface
 
 extension PackageTree {
@@ -177,6 +178,24 @@ extension StoredMember {
   package func readContents(
     _ body: (_ part: ArraySlice<UInt8>, _ size: Int64) throws(PackageError) -> Void
   ) throws(PackageError) {
+    guard let digests = directory.digests else {
+      _ = try readParts(body)
+      return
+    }
+    var hasher = ContentHasher()
+    let status = try readParts { (part, size) throws(PackageError) in
+      hasher.update(part)
+      try body(part, size)
+    }
+    digests.noteFirst(hasher.finalized(), of: status)
+  }
+
+  /// The same without noting what was read.
+  ///
+  /// - Returns: The status, which was the same before and after.
+  func readParts(
+    _ body: (_ part: ArraySlice<UInt8>, _ size: Int64) throws(PackageError) -> Void
+  ) throws(PackageError) -> FileStatus {
     let files = directory.files
     // Nothing but a file is opened: a FIFO would let its writer go on.
     if try status().kind != .regular { throw PackageError(.wrongKind, place.path) }
@@ -195,5 +214,6 @@ extension StoredMember {
       try body(buffer[..<count], before.size)
     }
     if try !before.isSameContents(as: currentStatus()) { throw PackageError(.memberChanged, place.path) }
+    return before
   }
 }

@@ -67,9 +67,19 @@ extension PackageTree {
     to path: SystemPath, _ replacement: Replacement = .openedPackage,
     linking: Linking = .whereNobodyCanWriteThroughIt
   ) throws(PackageError) -> (tree: PackageTree, report: Report) {
-    var writer = PackageWriter(files: files, destination: path, replacement, linking)
+    var writer = PackageWriter(files: files, destination: path, replacement, linking, root.base?.directory.digests)
     let directory = try writer.write(root)
     return (PackageTree(directory), writer.report)
+  }
+
+  /// The same for a document, to which the package will belong.
+  package func write(
+    to path: SystemPath, _ replacement: Replacement, digests: MemberDigests
+  ) throws(PackageError) -> PackageTree {
+    var writer = PackageWriter(files: files, destination: path, replacement, .whereNobodyCanWriteThroughIt, digests)
+    let written = PackageTree(try writer.write(root))
+    try? noteWritten(in: written)
+    return written
   }
 
   /// Sets the contents of one file of the package on disk, now, without writing the package again.

@@ -60,8 +60,11 @@ public struct PackageTree: Sendable {
     try self.init(openingPackageAt: path, files: HostFileSystem())
   }
 
-  package init(openingPackageAt path: SystemPath, files: any FileSystem) throws(PackageError) {
-    self.init(try PinnedDirectory(at: path, files))
+  /// The same through a door of the caller's, and with the hashes of the document that it's opened for.
+  package init(
+    openingPackageAt path: SystemPath, files: any FileSystem, digests: MemberDigests? = nil
+  ) throws(PackageError) {
+    self.init(try PinnedDirectory(at: path, files, digests: digests))
   }
 
   /// The package that was opened.

@@ -10,6 +10,8 @@ struct PackageWriter {
   let linking: PackageTree.Linking
   /// Looks at the package that's replaced when it's out of the way.
   let check: PackageCheck?
+  /// The hashes of the document whose package it will be.
+  let digests: MemberDigests?
   var report = PackageTree.Report()
   /// The new package, if somebody has altered it while it was in its place, from where it was taken back.
   private(set) var kept: PackageTree?
@@ -21,13 +23,14 @@ struct PackageWriter {
 
   init(
     files: any FileSystem, destination: SystemPath, _ replacement: PackageTree.Replacement,
-    _ linking: PackageTree.Linking, _ check: PackageCheck? = nil
+    _ linking: PackageTree.Linking, _ digests: MemberDigests?, _ check: PackageCheck? = nil
   ) {
     self.files = files
     self.destination = destination
     self.replacement = replacement
     self.linking = linking
     self.check = check
+    self.digests = digests
   }
 
   /// - Returns: The directory of the new package.
@@ -66,7 +69,7 @@ struct PackageWriter {
     defer { if isDraft { try? files.close(use) } }
     let new: PinnedDirectory
     do throws(PackageError) {
-      new = try PinnedDirectory(try openDirectory(draft, destination), at: destination, files)
+      new = try PinnedDirectory(try openDirectory(draft, destination), at: destination, files, digests: digests)
       try fill(new.descriptor, at: draft.path, from: root, .top)
       try aboutMember(destination) { () throws(SystemError) in try files.completeDraft(use) }
       try finish(new.descriptor, root, .top)
@@ -95,7 +98,8 @@ struct PackageWriter {
 
   /// A package that has a temporary name for a moment.
   private func heldTree(_ item: DirectoryItem) throws(PackageError) -> PackageTree {
-    PackageTree(try PinnedDirectory(try openDirectory(item, item.path), at: item.path, files, isHeld: true))
+    PackageTree(
+      try PinnedDirectory(try openDirectory(item, item.path), at: item.path, files, digests: digests, isHeld: true))
   }
 
   /// Puts the replaced package back unless it's what it was.

@@ -17,6 +17,8 @@ package final class PinnedDirectory: Sendable {
   /// Where it was opened; for errors, and where there's no `/proc`.
   package let path: SystemPath
   package let identity: FileIdentity
+  /// The hashes of the files that a document reads; `nil` for a package of none.
+  package let digests: MemberDigests?
   /// Nobody else removes its members, although it has a temporary name: a save of this process has made or displaced it.
   private let isHeld: Bool
   /// Whether a list of members has left out files of killed saves.
@@ -24,7 +26,8 @@ package final class PinnedDirectory: Sendable {
 
   /// Takes over an open directory, which is closed with this object.
   package init(
-    _ descriptor: FileDescriptor, at path: SystemPath, _ files: any FileSystem, isHeld: Bool = false
+    _ descriptor: FileDescriptor, at path: SystemPath, _ files: any FileSystem, digests: MemberDigests? = nil,
+    isHeld: Bool = false
   ) throws(PackageError) {
     do throws(SystemError) {
       identity = try files.status(of: descriptor).identity
@@ -35,6 +38,7 @@ package final class PinnedDirectory: Sendable {
     self.files = files
     self.descriptor = descriptor
     self.path = path
+    self.digests = digests
     self.isHeld = isHeld
   }
 
@@ -42,7 +46,7 @@ package final class PinnedDirectory: Sendable {
   ///
   /// - Throws: `notFound`, `wrongKind` or `fileSystem`.
   package convenience init(
-    at path: SystemPath, _ files: any FileSystem, isHeld: Bool = false
+    at path: SystemPath, _ files: any FileSystem, digests: MemberDigests? = nil, isHeld: Bool = false
   ) throws(PackageError) {
     let descriptor: FileDescriptor
     do throws(SystemError) {
@@ -54,7 +58,7 @@ package final class PinnedDirectory: Sendable {
       }
       throw PackageError(error, path)
     }
-    try self.init(descriptor, at: path, files, isHeld: isHeld)
+    try self.init(descriptor, at: path, files, digests: digests, isHeld: isHeld)
   }
 
   deinit { try? files.close(descriptor) }
@@ -198,7 +202,9 @@ package struct StoredMember: Sendable {
     do {
       _ = try status()
     } catch  where error.code == .packageReplaced {
-      guard let directory = try? PinnedDirectory(at: directory.path, directory.files) else { return self }
+      guard let directory = try? PinnedDirectory(at: directory.path, directory.files, digests: directory.digests) else {
+        return self
+      }
       let successor = StoredMember(directory, place, expected: expected)
       return (try? successor.status()) == nil ? self : successor
     } catch {}

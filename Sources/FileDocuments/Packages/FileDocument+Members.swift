@@ -38,7 +38,8 @@ extension FileDocument where Contents == PackageTree {
   /// Replaces one member on disk, without saving the whole package.
   ///
   /// Unsaved changes are saved first. Other members aren't touched; readers and crashes find the old contents of the member or the new
-  /// ones.
+  /// ones. If another program has stored bytes in a mapping of the member since the document has read it, the package is kept as a conflict
+  /// version before.
   ///
   /// - Parameters:
   ///   - path: The member; made if there's none. Its directory has to be there.

@@ -71,7 +71,7 @@ package struct MemberLeftovers: Sendable {
 
 extension PackageTree {
   /// The same package with other contents of a member, or with a member more, whatever is there.
-  fileprivate func with(_ bytes: [UInt8], as member: SystemPath) throws(PackageError) -> PackageTree {
+  func with(_ bytes: [UInt8], as member: SystemPath) throws(PackageError) -> PackageTree {
     var tree = self
     if let kind = try kind(of: member), kind != .file { try tree.remove(member) }
     try tree.update(member, bytes)

@@ -14,8 +14,11 @@ public import FoundationEssentials
 /// then. Members can be read and replaced alone, see ``FileDocument/contents(ofMember:)`` and ``FileDocument/replaceMember(_:with:within:)``.
 ///
 /// When another program has written the package while something is unsaved, the altered members are the document's, all others are those
-/// that the other program wrote, and its package becomes a conflict version. A crash journal has the altered members, and restoring makes
+/// that the other program wrote, and its package becomes a conflict version. Bytes that changed without a change of dates, as those of a file
+/// that's mapped, are such a change if the document alters the member. A crash journal has the altered members, and restoring makes
 /// the changes to the package that's there then.
+///
+/// An edit hashes a member before it alters or removes it that wasn't read, up to 16 MiB.
 ///
 /// - Note: Rules CD-68 to CD-71, CD-74 and CD-76.
 public struct PackageFormat: DocumentFormat {

@@ -15,7 +15,7 @@ extension PackageWork {
         if !argument.isReplacing, try work.files.statusIfPresent(of: path) != nil {
           throw DocumentError(.fileExists, "There's a file at '\(argument.url.path)'. Choose another place.")
         }
-        let written = try tree.write(to: path, argument.isReplacing ? .anything : .nothing).tree
+        let written = try tree.write(to: path, argument.isReplacing ? .anything : .nothing, digests: digests)
         return try await registered(presence, access, Stored(written, try written.stamp()))
       }
     } catch {
@@ -30,15 +30,20 @@ extension PackageWork {
   /// Everything is saved by now, so that nothing else is in memory alone.
   func replaceMember() async throws -> Result {
     guard let (path, bytes) = work.argument.member else { preconditionFailure("no member") }
-    return try await work.writeFile { access in
-      let tree = mine()
-      let member = try AlteredMember(path, bytes, of: tree)
-      guard let (stored, stamps) = try present(access, leavingOut: path) else { throw DocumentError.fileDeleted }
-      if stored.tag != work.memory.base?.tag { throw Self.justWritten }
-      try await work.keepFormer(access, stored.tag)
-      do throws(PackageError) {
-        return done(try replaced(member, in: tree, stamps), access)
-      } catch  where error.code == .memberChanged { throw Self.justWritten }
-    }
+    return try await work.writeFile { access in try await replace(path, bytes, access) }
+  }
+
+  private func replace(_ path: SystemPath, _ bytes: [UInt8], _ access: borrowing FileAccess) async throws -> Result {
+    let tree = mine()
+    let member = try AlteredMember(path, bytes, of: tree)
+    guard let (stored, stamps) = try present(access, leavingOut: path) else { throw DocumentError.fileDeleted }
+    if stored.tag != work.memory.base?.tag { throw Self.justWritten }
+    let members = try replacedMembers(in: stored, by: tree.with(bytes, as: path))
+    // Nobody announces what's stored in a mapping: another try would find the same.
+    if members.areAltered { try await keepVersion(tree, access, isConflict: true) }
+    try await work.keepFormer(access, stored.tag)
+    do throws(PackageError) {
+      return done(try replaced(member, in: tree, stamps, members), access)
+    } catch  where error.code == .memberChanged { throw Self.justWritten }
   }
 }

@@ -15,7 +15,8 @@ extension PackageWork {
       for _ in 0..<Self.attemptCountMax {
         let altered = try AlteredMember(of: tree)
         guard let (stored, stamps) = try present(access, leavingOut: altered?.path) else { return Result(.missing) }
-        if stored.tag != work.memory.base?.tag {
+        let replaced = try replacedMembers(in: stored)
+        if stored.tag != work.memory.base?.tag || replaced.areAltered {
           var result = Result(.differs(unreadable: nil))
           result.incoming = stored
           return result
@@ -25,7 +26,7 @@ extension PackageWork {
           try await work.keepFormer(access, stored.tag)
         }
         if stored.contents?.top?.directory.hasMemberLeftovers == true { try await keepMemberLeftovers(access) }
-        switch try written(tree, altered, insteadOf: stored, stamps, access) {
+        switch try written(tree, altered, insteadOf: stored, stamps, replaced, access) {
         case .written(let written, let tag):
           work.hold(access)
           return done(Stored(written, tag), access)
@@ -58,17 +59,18 @@ extension PackageWork {
   /// Otherwise the whole package is exchanged; of a tree that was opened on another one everything is copied.
   private func written(
     _ tree: PackageTree, _ altered: AlteredMember?, insteadOf stored: Stored, _ stamps: PackageStamps,
-    _ access: borrowing FileAccess
+    _ members: ReplacedMembers, _ access: borrowing FileAccess
   ) throws(PackageError) -> PackageTree.CheckedWrite<ContentHash> {
     let isOwn = tree.top?.directory.identity == stored.contents?.top?.directory.identity
     func whole() throws(PackageError) -> PackageTree.CheckedWrite<ContentHash> {
-      try tree.write(to: access.canonicalPath, isOwn ? .openedPackage : .anything, expecting: stored.tag) {
-        (tree) throws(PackageError) in try tree.stamp()
-      }
+      try tree.write(
+        to: access.canonicalPath, isOwn ? .openedPackage : .anything, expecting: stored.tag, replacing: members,
+        digests: digests
+      ) { (tree) throws(PackageError) in try tree.stamp() }
     }
     guard isOwn, let altered else { return try whole() }
     do throws(PackageError) {
-      let written = try replaced(altered, in: tree, stamps)
+      let written = try replaced(altered, in: tree, stamps, members)
       return .written(written.contents ?? tree, written.tag)
     } catch  where error.code == .memberChanged {
       return .changedMeanwhile(error, kept: nil)
@@ -83,12 +85,14 @@ extension PackageWork {
   /// - Returns: The package, with the tag of what was there before, except for the member: if another program has altered another one
   ///   meanwhile, no package has that tag, so that's found by the next look, and isn't taken for the document's own.
   func replaced(
-    _ altered: AlteredMember, in tree: PackageTree, _ stamps: PackageStamps
+    _ altered: AlteredMember, in tree: PackageTree, _ stamps: PackageStamps, _ members: ReplacedMembers
   ) throws(PackageError) -> Stored {
     var tree = tree
-    try tree.replaceOnDisk(altered.path, altered.bytes, expecting: altered.status)
-    if let status = try tree.statusOnDisk(altered.path), let tag = stamps.replacing(altered.path, status) {
-      return Stored(tree, tag)
+    try tree.replaceOnDisk(altered.path, altered.bytes, expecting: altered.status, members.hash(of: altered.path))
+    let status = try tree.statusOnDisk(altered.path)
+    if let status {
+      tree.noteWritten(altered.bytes, status)
+      if let tag = stamps.replacing(altered.path, status) { return Stored(tree, tag) }
     }
     // A new member, whose place among the others isn't known.
     let now = try tree.stamps(leavingOut: altered.path)

@@ -12,6 +12,15 @@ struct PackageWork: Sendable {
 
   /// The work that doesn't depend on the format.
   let work: DocumentWork<PackageTree>
+  /// The hashes of the files that the document has read, for the packages that this operation finds.
+  let digests: MemberDigests
+
+  init(work: DocumentWork<PackageTree>) {
+    self.work = work
+    let base = work.memory.base?.contents?.top?.directory.digests
+    base?.adopt()
+    digests = base?.forAnotherPackage() ?? MemberDigests()
+  }
 
   @concurrent
   func perform(_ operation: DocumentOperation) async -> Result {
@@ -48,7 +57,7 @@ struct PackageWork: Sendable {
           .fileNotFound, "Nothing is at '\(url.path)'. Pass contents for a new package: 'open(creatingWith:)'.")
       }
       return try await work.coordinator(for: presence).write(url) { access in
-        if try present(access) == nil { _ = try tree.write(to: access.canonicalPath, .nothing) }
+        if try present(access) == nil { _ = try tree.write(to: access.canonicalPath, .nothing, digests: digests) }
         guard let result = try await opened(presence, access) else {
           throw DocumentError(.fileNotFound, "The new package at '\(url.path)' is gone already.")
         }
@@ -89,7 +98,7 @@ struct PackageWork: Sendable {
     _ access: borrowing FileAccess, leavingOut path: SystemPath?
   ) throws -> (stored: Stored, stamps: PackageStamps)? {
     do throws(PackageError) {
-      let tree = try PackageTree(openingPackageAt: access.canonicalPath, files: work.files)
+      let tree = try PackageTree(openingPackageAt: access.canonicalPath, files: work.files, digests: digests)
       let stamps = try tree.stamps(leavingOut: path)
       return (Stored(tree, stamps.all), stamps)
     } catch  where error.code == .notFound { return nil }
@@ -100,12 +109,26 @@ struct PackageWork: Sendable {
   private func check() async throws -> Result {
     try await work.readFile { access in
       guard let stored = try present(access) else { return Result(.missing) }
-      var result = Result(stored.tag == work.memory.base?.tag ? .unchanged : .differs(unreadable: nil))
-      if result.outcome != .unchanged { result.incoming = stored }
+      let isUnchanged = try !replacedMembers(in: stored).areAltered && stored.tag == work.memory.base?.tag
+      var result = Result(isUnchanged ? .unchanged : .differs(unreadable: nil))
+      if !isUnchanged { result.incoming = stored }
       work.hold(access)
       work.noteFile(access, in: &result)
       return result
     }
+  }
+
+  /// Looks at the files that are gone when the document is saved over a package: later stores of other programs are seen.
+  func replacedMembers(in stored: Stored) throws -> ReplacedMembers {
+    if stored.tag == work.memory.base?.tag { return try replacedMembers(in: stored, by: mine()) }
+    // The changes are made to the package of another program first, which is saved over then.
+    guard let theirs = stored.contents else { return ReplacedMembers() }
+    return try replacedMembers(in: stored, by: mine().rebased(onto: theirs))
+  }
+
+  func replacedMembers(in stored: Stored, by tree: PackageTree) throws(PackageError) -> ReplacedMembers {
+    guard let theirs = stored.contents else { return ReplacedMembers() }
+    return try tree.replacedMembers(in: theirs)
   }
 
   func mine() -> PackageTree {
@@ -147,6 +170,7 @@ struct PackageWork: Sendable {
         let isOutdated = try (incoming?.contents ?? mine()).isReplaced()
         let newer = isOutdated ? try present(access) : nil
         if isOutdated, newer == nil { return Result(.missing) }
+        if let newer { _ = try replacedMembers(in: newer) }
         // Members that weren't altered are those of the package that's there.
         var mine = mine()
         if let theirs = (newer ?? incoming)?.contents { mine = try mine.rebased(onto: theirs) }
@@ -169,7 +193,7 @@ struct PackageWork: Sendable {
     return theirs
   }
 
-  private func keepVersion(_ tree: PackageTree, _ access: borrowing FileAccess, isConflict: Bool) async throws {
+  func keepVersion(_ tree: PackageTree, _ access: borrowing FileAccess, isConflict: Bool) async throws {
     try await work.options.versions.keep(
       tree, at: access.url, named: access.canonicalPath.lastComponent, isConflict: isConflict)
   }

@@ -1,5 +1,6 @@
 internal import ContentHashing
 internal import FileCoordination
+internal import FilePackages
 internal import FileVersions
 internal import FoundationEssentials
 internal import SystemInterface
@@ -151,16 +152,6 @@ extension DocumentWork {
 }
 
 extension FileSystem {
-  /// The hash of all bytes of a file that was just opened.
-  fileprivate func contentHash(of file: FileDescriptor) throws(SystemError) -> ContentHash {
-    var (hasher, piece) = (ContentHasher(), [UInt8](repeating: 0, count: 1 << 16))
-    while true {
-      let count = try read(file, into: &piece)
-      if count == 0 { return hasher.finalized() }
-      hasher.update(piece[..<count])
-    }
-  }
-
   /// Whether permissions let this process write, and the file system as well.
   func isWritable(_ path: SystemPath) -> Bool {
     do throws(SystemError) {

@@ -1,6 +1,7 @@
 #if !canImport(ObjectiveC)
   internal import FileCoordination
   internal import FileDocuments
+  internal import FilePackages
   internal import FileVersions
   internal import Foundation
   internal import SystemInterface
@@ -46,6 +47,7 @@
     func open(_ document: UIDocument) {
       let url = document.fileURL
       document.inbox.open()
+      document.memberDigests.withLock { $0 = MemberDigests() }
       perform(document) { document in
         // A save puts another file in the place of the one that was read, which isn't the place of a link to it.
         document.read(url, .resolvesSymbolicLink) { url in
@@ -215,6 +217,7 @@
         document.readFile { url in
           _ = try VersionsWithinAccess(VersionDomain.versions)
             .add(to: url, contentsOf: url, byMoving: false, isConflict: true)
+          document.memberDigests.withLock { $0 }.adopt()
           return Finding(.done)
         }
       } then: { [self] _, finding in

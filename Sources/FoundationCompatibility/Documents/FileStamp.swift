@@ -13,12 +13,14 @@
     case package([Member])
 
     struct Member: Hashable, Sendable {
-      let path: String
+      let path: MemberPath
       let isDirectory: Bool
       let device: UInt64
       let inode: UInt64
       let size: Int64
       let modificationTime: Int64
+
+      var identity: FileIdentity { FileIdentity(device: device, inode: inode) }
     }
 
     /// - Returns: `nil` if nothing is there.
@@ -35,24 +37,23 @@
       }
       let directory = try PinnedDirectory(at: path, files)
       var members: [Member] = []
-      try collect(StoredMember(directory, .top), "", &members)
+      try collect(StoredMember(directory, .top), &members)
       return StampedItem(
-        stamp: .package(members.sorted { $0.path < $1.path }), status: status,
+        stamp: .package(members.sorted { $0.path.path < $1.path.path }), status: status,
         hasMemberLeftovers: directory.hasMemberLeftovers)
     }
 
     /// Packages have a limit of depth, which bounds the recursion.
-    private static func collect(_ directory: StoredMember, _ prefix: String, _ members: inout [Member]) throws {
-      for (name, member, status) in try directory.members() {
-        let path = prefix + name.description
+    private static func collect(_ directory: StoredMember, _ members: inout [Member]) throws {
+      for (_, member, status) in try directory.members() {
         let isDirectory = status.kind == .directory
         // The members of a directory show whether it has changed; its own dates also change with attributes of a save.
         members.append(
           Member(
-            path: path, isDirectory: isDirectory, device: isDirectory ? 0 : status.device,
+            path: member.place, isDirectory: isDirectory, device: isDirectory ? 0 : status.device,
             inode: isDirectory ? 0 : status.inode, size: isDirectory ? 0 : status.size,
             modificationTime: isDirectory ? 0 : status.modificationTime))
-        if isDirectory { try collect(member, path + "/", &members) }
+        if isDirectory { try collect(member, &members) }
       }
     }
 
@@ -71,15 +72,33 @@
     /// Whether it's a package in which killed saves of single members have left files.
     var hasMemberLeftovers = false
 
-    /// Throws ESTALE unless an item is this one, and has what it had.
-    func check(_ item: DirectoryItem) throws(SystemError) {
+    /// Looks at the members of this package that aren't in the one which takes its place: a program that has mapped one changes its bytes and
+    /// not its status.
+    ///
+    /// - Throws: `PackageError` if it's gone.
+    func membersReplaced(by new: StampedItem, at place: SystemPath, _ digests: MemberDigests) throws -> ReplacedMembers
+    {
+      guard case .package(let members) = stamp else { return ReplacedMembers() }
+      var kept: Set<FileIdentity> = []
+      if case .package(let members) = new.stamp { kept = Set(members.map(\.identity)) }
+      let places = members.filter { !$0.isDirectory && !kept.contains($0.identity) }.map(\.path)
+      let directory = try PinnedDirectory(at: place, HostFileSystem(), digests: digests)
+      return ReplacedMembers(at: places, in: directory)
+    }
+
+    /// Throws ESTALE unless an item is this one, and has what it had, also in the members that will be gone.
+    func check(_ item: DirectoryItem, _ replaced: ReplacedMembers) throws(SystemError) {
       let now = try HostFileSystem().statusIfPresent(of: item.name, at: item.directory)
       switch stamp {
       // A program that has mapped the file changes its bytes and not its status.
       case .file:
         if let now, now.hasContents(of: status), (try? FileStamp.find(at: item.path)?.stamp) == stamp { return }
       case .package:
-        if now?.identity == status.identity, (try? FileStamp.find(at: item.path)?.stamp) == stamp { return }
+        if now?.identity == status.identity, (try? FileStamp.find(at: item.path)?.stamp) == stamp,
+          (try? replaced.isThere(in: PackageTree(openingPackageAt: item.path))) == true
+        {
+          return
+        }
       }
       throw SystemError(
         call: "replaceItem", paths: [item.name], errno: SystemError.Number.changedMeanwhile.rawValue,
@@ -97,5 +116,8 @@
   }
 
   /// The file isn't any more what it was when it was compared: nothing was replaced.
-  struct ChangedMeanwhile: Error {}
+  struct ChangedMeanwhile: Error {
+    /// Whether members have other bytes than those that were read, with the same dates, so that the file is the same otherwise.
+    var areMembersAltered = false
+  }
 #endif

@@ -138,7 +138,9 @@
           let finding = try write(contents, to: url, for: .forOverwriting, insteadOf: found)
           neighbour.hold(url)
           return finding
-        } catch is ChangedMeanwhile { continue }
+        } catch let error as ChangedMeanwhile {
+          if error.areMembersAltered { return Finding(.differs(unreadable: nil), found.stamp, at: url) }
+        }
       }
       throw DocumentError(
         .coordination, "'\(url.path)' is written by another program again and again. Try again later.")

@@ -1,4 +1,5 @@
 #if !canImport(ObjectiveC)
+  internal import FilePackages
   internal import Foundation
   internal import SystemInterface
 
@@ -8,7 +9,8 @@
     nonisolated func readContents(of url: URL) throws {
       var isDirectory = ObjCBool(false)
       _ = unsafe FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory)
-      let contents: Any = try isDirectory.boolValue ? FileWrapper(url: url) : readData(at: url)
+      let digests = memberDigests.withLock { $0 }
+      let contents: Any = try isDirectory.boolValue ? FileWrapper(url: url, digests) : readData(at: url)
       if inbox.put(contents) { return }
       let (shared, type) = (SharedReference(contents), fileType)
       try MainTurns.wait { try self.load(fromContents: shared.value, ofType: type) }
@@ -65,16 +67,25 @@
     /// Puts what was written in the place of the file, unless another program has written that since it was compared.
     private nonisolated func exchange(_ new: Draft, with url: URL, _ expected: StampedItem?) throws {
       let (files, place, source) = (HostFileSystem(), url.systemPath, new.url.systemPath)
-      let written: StampedItem?
+      let written = try? FileStamp.find(at: source)
+      var replaced = ReplacedMembers()
+      if let expected, let written {
+        let digests = memberDigests.withLock { $0 }
+        do { replaced = try expected.membersReplaced(by: written, at: place, digests) } catch {
+          throw ChangedMeanwhile()
+        }
+        if replaced.areAltered { throw ChangedMeanwhile(areMembersAltered: true) }
+      }
       do throws(SystemError) {
         do throws(SystemError) {
           try files.copyMetadata(from: place, to: source)
         } catch  where error.number == .tooManySymbolicLinkLevels {
           // A link has none that matter.
         }
-        do { written = try FileStamp.find(at: source) } catch { written = nil }
         try files.beginExchange(new.directory)
-        try files.exchangeItem(at: source, with: place) { (item) throws(SystemError) in try expected?.check(item) }
+        try files.exchangeItem(at: source, with: place) { (item) throws(SystemError) in
+          try expected?.check(item, replaced)
+        }
       } catch {
         if expected != nil, error.number == .changedMeanwhile || error.number == .noSuchFileOrDirectory {
           throw ChangedMeanwhile()

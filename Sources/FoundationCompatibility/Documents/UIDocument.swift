@@ -2,6 +2,7 @@
   public import FileCoordination
   internal import FileDocuments
   internal import FileMetadata
+  internal import FilePackages
   public import Foundation
   internal import SystemInterface
 
@@ -28,7 +29,7 @@
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |
-  /// | `facts`, `inbox`, `saving`, `neighbour` | their locks | read and written on the threads of accesses |
+  /// | `facts`, `inbox`, `saving`, `memberDigests`, `neighbour` | their locks | read and written on the threads of accesses |
   /// | everything else | the main actor | |
   ///
   /// - Note: Rules UD-1 to UD-23, UD-26, and CD-01 to CD-33; the module `FileDocuments` lists them.
@@ -36,6 +37,8 @@
     nonisolated let facts: Guarded<DocumentFacts>
     nonisolated let inbox = DocumentInbox()
     nonisolated let saving = Guarded(SafeSave?.none)
+    /// The hashes of the members that were read, since it was opened.
+    nonisolated let memberDigests = Guarded(MemberDigests())
     nonisolated let accessQueue: OperationQueue
     nonisolated let neighbour = DocumentNeighbour(in: CompatibilityDomain.current)
     private(set) lazy var runner = DocumentRunner(self)

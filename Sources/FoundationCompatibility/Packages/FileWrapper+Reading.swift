@@ -5,14 +5,17 @@
   internal import SystemInterface
 
   extension FileWrapper {
-    static func read(_ url: URL, _ options: ReadingOptions) throws -> (Node, [String: Any]) {
+    static func read(
+      _ url: URL, _ options: ReadingOptions, _ digests: MemberDigests? = nil
+    ) throws -> (Node, [String: Any]) {
       let member = try member(at: url)
       do {
         let status = try member.status()
         let node: Node
         switch status.kind {
         case .directory:
-          let directory = try PinnedDirectory(at: member.directory.path.appending(member.place.path), HostFileSystem())
+          let directory = try PinnedDirectory(
+            at: member.directory.path.appending(member.place.path), HostFileSystem(), digests: digests)
           let top = StoredMember(directory, .top)
           node = .directory(DirectoryNode(stored: top, status: try top.status(), readTime: CoarseClock.fileTime))
         case .symbolicLink:

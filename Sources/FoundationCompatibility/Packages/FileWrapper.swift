@@ -42,6 +42,17 @@
     public init(url: URL, options: ReadingOptions = []) throws {
       (node, fileAttributes) = try Self.read(url, options)
       super.init()
+      finishReading(url)
+    }
+
+    /// The same for a document, which has to know the bytes that were read.
+    init(url: URL, _ digests: MemberDigests) throws {
+      (node, fileAttributes) = try Self.read(url, [], digests)
+      super.init()
+      finishReading(url)
+    }
+
+    private func finishReading(_ url: URL) {
       adoptChildren()
       filename = Self.name(of: url)
       preferredName = filename

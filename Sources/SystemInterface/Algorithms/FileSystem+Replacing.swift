@@ -114,11 +114,13 @@ extension FileSystem {
   ///   - directory: The directory that holds it, or will.
   ///   - contents: Its new contents.
   ///   - status: The file's status when it was looked at; `nil` if nothing was there.
+  ///   - compare: Reads the file that comes out, and returns whether it has the bytes that were read before.
   /// - Throws: As there; the paths of errors are relative to `directory`.
   package func replaceContents(
-    of name: SystemPath, at directory: FileDescriptor, with contents: [UInt8], expecting status: FileStatus?
+    of name: SystemPath, at directory: FileDescriptor, with contents: [UInt8], expecting status: FileStatus?,
+    comparing compare: ((_ former: FileDescriptor) throws(SystemError) -> Bool)? = nil
   ) throws(SystemError) {
-    let expectation = ExpectedFile(status: status, hasContents: nil) { _ in }
+    let expectation = ExpectedFile(status: status, hasContents: compare) { _ in }
     try replace(name, at: directory, in: SystemPath(""), .required, .expecting(expectation), settling: synchronize) {
       (file) throws(SystemError) in try writeAll(contents, to: file)
     }

@@ -1,10 +1,12 @@
 import FileDocuments
+import FilePackages
 import FileVersions
 import Foundation
-import FoundationCompatibility
 import SystemInterface
 import TestSupport
 import Testing
+
+@testable import FoundationCompatibility
 
 @Suite("UIDocument, and its saves", .timeLimit(.minutes(8)))
 @MainActor struct DocumentSafetyTests {
@@ -87,6 +89,68 @@ import Testing
       #expect(try conflicts.map { try box.text($0.url.appendingPathComponent("picture.png")) } == ["drawn"])
       #expect(try FileManager.default.contentsOfDirectory(atPath: box.root.path) == ["a.pkg"])
       #expect(await document.close())
+    }
+  }
+
+  @Test(
+    "CD-12: And for one whose member a program stores to in its mapping, which changes no date",
+    arguments: [true, false])
+  func memberStoredBesideSave(isWhileWriting: Bool) async throws {
+    try await withSandbox { box in
+      let text = try box.write("a.pkg/text.txt", "old text")
+      let other = try box.write("a.pkg/other.txt", "another text")
+      let (mapping, unaltered) = (try #require(MappedFile(text.path)), try #require(MappedFile(other.path)))
+      let document = InterruptedPackage(fileURL: box.url("a.pkg"))
+      #expect(await document.open())
+      document.text = "mine"
+      document.updateChangeCount(.done)
+      // A file that isn't altered is the same one afterwards.
+      unaltered.store("theirs")
+      if isWhileWriting {
+        document.deed.withLock { $0 = { mapping.store("theirs, ") } }
+      } else {
+        mapping.store("theirs, ")
+      }
+      #expect(await document.autosave())
+      #expect(try box.text(text) == "mine")
+      #expect(try box.text(other) == "theirsr text")
+      func kept() throws -> [String] {
+        let conflicts = try #require(NSFileVersion.unresolvedConflictVersionsOfItem(at: document.fileURL))
+        return try conflicts.map { try box.text($0.url.appendingPathComponent("text.txt")) }
+      }
+      #expect(try kept() == ["theirs, "])
+      // It's kept once.
+      document.text = "mine again"
+      document.updateChangeCount(.done)
+      #expect(await document.close())
+      #expect(try box.text(text) == "mine again")
+      #expect(try kept() == ["theirs, "])
+    }
+  }
+
+  @Test("CD-12: Also in the last instant before the exchange")
+  func memberStoredInLastInstant() throws {
+    try withSandbox { box in
+      let mapping = try #require(MappedFile(try box.write("a.pkg/text.txt", "old text").path))
+      _ = try box.write("b.pkg/text.txt", "mine")
+      let (old, new) = (SystemPath(box.url("a.pkg").path), SystemPath(box.url("b.pkg").path))
+      let (present, written) = (try #require(try FileStamp.find(at: old)), try #require(try FileStamp.find(at: new)))
+      let replaced = try present.membersReplaced(by: written, at: old, MemberDigests())
+      let files = HostFileSystem()
+      for text in ["old text", "theirs, "] {
+        mapping.store(text)
+        let isSame = text == "old text"
+        var code: Int32?
+        do throws(SystemError) {
+          try files.exchangeItem(at: new, with: old) { (item) throws(SystemError) in
+            try present.check(item, replaced)
+            // Otherwise the test would have to make both again.
+            throw SystemError(call: "test", errno: 0)
+          }
+        } catch { code = error.errno }
+        #expect(code == (isSame ? 0 : SystemError.Number.changedMeanwhile.rawValue))
+        #expect(try box.text(box.url("a.pkg/text.txt")) == text)
+      }
     }
   }
 
