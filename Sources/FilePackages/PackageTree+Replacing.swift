@@ -142,8 +142,8 @@ private struct ReplacedFiles {
       case .directory: for (_, inner, _) in try member.members() { try add(inner) }
       case .symbolicLink, .fifo, .socket, .characterDevice, .blockDevice, .unknown: break
       }
-    } catch  where error.code == .notFound || error.code == .wrongKind {
-      // There was none, or none any more.
+    } catch  where [.notFound, .wrongKind, .memberChanged, .packageReplaced].contains(error.code) {
+      // There was none, or none any more, which the dates of the package show.
     }
   }
 }

@@ -67,32 +67,38 @@
     /// Puts what was written in the place of the file, unless another program has written that since it was compared.
     private nonisolated func exchange(_ new: Draft, with url: URL, _ expected: StampedItem?) throws {
       let (files, place, source) = (HostFileSystem(), url.systemPath, new.url.systemPath)
-      let written = try? FileStamp.find(at: source)
-      var replaced = ReplacedMembers()
-      if let expected, let written {
-        let digests = memberDigests.withLock { $0 }
-        do { replaced = try expected.membersReplaced(by: written, at: place, digests) } catch {
-          throw ChangedMeanwhile()
-        }
-        if replaced.areAltered { throw ChangedMeanwhile(areMembersAltered: true) }
+      func failure(_ error: SystemError) -> any Error {
+        let isChange = error.number == .changedMeanwhile || error.number == .noSuchFileOrDirectory
+        return expected != nil && isChange ? ChangedMeanwhile() : FileManager.cocoaError(error, url)
       }
       do throws(SystemError) {
-        do throws(SystemError) {
-          try files.copyMetadata(from: place, to: source)
-        } catch  where error.number == .tooManySymbolicLinkLevels {
-          // A link has none that matter.
-        }
+        try files.copyMetadata(from: place, to: source)
+      } catch {
+        // A link has none that matter.
+        if error.number != .tooManySymbolicLinkLevels { throw failure(error) }
+      }
+      let written = try? FileStamp.find(at: source)
+      let replaced = try membersReplaced(in: expected, by: written, at: place)
+      do throws(SystemError) {
         try files.beginExchange(new.directory)
         try files.exchangeItem(at: source, with: place) { (item) throws(SystemError) in
           try expected?.check(item, replaced)
         }
-      } catch {
-        if expected != nil, error.number == .changedMeanwhile || error.number == .noSuchFileOrDirectory {
-          throw ChangedMeanwhile()
-        }
-        throw FileManager.cocoaError(error, url)
-      }
+      } catch { throw failure(error) }
       saving.withLock { if $0?.place == place { $0?.written = written } }
+    }
+
+    /// The members of a package that another one has otherwise or not at all, which have the bytes that were read.
+    private nonisolated func membersReplaced(
+      in expected: StampedItem?, by written: StampedItem?, at place: SystemPath
+    ) throws -> ReplacedMembers {
+      guard let expected, let written else { return ReplacedMembers() }
+      let digests = memberDigests.withLock { $0 }
+      guard let replaced = try? expected.membersReplaced(by: written, at: place, digests) else {
+        throw ChangedMeanwhile()
+      }
+      if replaced.areAltered { throw ChangedMeanwhile(areMembersAltered: true) }
+      return replaced
     }
 
     /// A place beside a file, for what will change places with it.
