@@ -147,7 +147,8 @@ struct PackageDocumentTests {
       isHeld.withLock { $0 = true }
       let saving = Task { try await document.save() }
       try await gate.waitForArrival()
-      #expect(document.state.editingObstacles == .saving)
+      // The state says so right after the save has begun, and perhaps after it has come here.
+      try await document.waitUntil { $0.state.editingObstacles == .saving }
       let editing = Task { try await document.edit { $0.set("b.txt", "second") } }
       isHeld.withLock { $0 = false }
       gate.open()
