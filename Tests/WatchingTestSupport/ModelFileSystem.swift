@@ -66,6 +66,12 @@ extension ModelFileSystem {
   package func extendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor
   ) throws(SystemError) -> [UInt8] { throw unknown("extendedAttribute") }
+  package func extendedAttribute(
+    _ name: ExtendedAttributeName, ofItemAt path: SystemPath
+  ) throws(SystemError) -> [UInt8] { throw unknown("extendedAttribute") }
+  package func setExtendedAttribute(
+    _ name: ExtendedAttributeName, ofItemAt path: SystemPath, to value: [UInt8]
+  ) throws(SystemError) { throw unknown("setExtendedAttribute") }
   package func setExtendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor, to value: [UInt8]
   ) throws(SystemError) { throw unknown("setExtendedAttribute") }
