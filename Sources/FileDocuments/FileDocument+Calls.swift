@@ -9,7 +9,7 @@ extension FileDocument {
   /// A document that is open already is opened once more, and closes when it has been closed as often.
   ///
   /// A document that has made its file is a draft: ``isDraft`` is true until ``save(within:)``, a move or another name succeeds. Saves that it
-  /// makes by itself, and ``close(discardingChanges:within:)``, don't change that. New packages aren't drafts.
+  /// makes by itself, and ``close(discardingChanges:within:)``, don't change that.
   ///
   /// - Parameters:
   ///   - contents: The contents of a new file, which is made if nothing is there.

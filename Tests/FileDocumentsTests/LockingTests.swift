@@ -205,6 +205,40 @@ struct LockingTests {
   }
 }
 
+extension LockingTests {
+  @Test("ND-9: A document that has made its package is a draft as well")
+  func packageDrafts() async throws {
+    try await withFixture { fixture in
+      var options = DocumentOptions<PackageTree>(domain: fixture.domain, versions: fixture.versions)
+      options.autosave = .never
+      options.clock = fixture.clock
+      let album = FileDocument(fixture.url("album"), as: .package, options: options)
+      try await album.open(creatingWith: PackageTree())
+      #expect(album.isDraft)
+      try await album.close()
+      try await album.open(creatingWith: PackageTree())
+      #expect(!album.isDraft)
+      try await album.close()
+    }
+  }
+
+  @Test("ND-9: A member isn't replaced in a package that was locked a moment ago, without a report")
+  func lockedMember() async throws {
+    try await withFixture { fixture in
+      try fixture.makeAlbum()
+      let album = try await fixture.openAlbum()
+      #expect(chmod(fixture.album.path, 0o500) == 0)
+      let error = await #expect(throws: DocumentError.self) {
+        try await album.replaceMember(SystemPath("a.txt"), with: Data("mine".utf8))
+      }
+      #expect(error?.code == .locked)
+      #expect(chmod(fixture.album.path, 0o700) == 0)
+      #expect(try fixture.members()["a.txt"] == "a")
+      try await album.close()
+    }
+  }
+}
+
 extension FileDocument where Contents: Equatable {
   fileprivate func waitForLockedContents(_ expected: Contents) async throws {
     for await _ in changes(of: .contents) where contents == expected { return }

@@ -37,6 +37,7 @@ extension PackageWork {
     let tree = mine()
     let member = try AlteredMember(path, bytes, of: tree)
     guard let (stored, stamps) = try present(access, leavingOut: path) else { throw DocumentError.fileDeleted }
+    if try work.files.statusIfPresent(of: access.canonicalPath)?.isLocked == true { throw DocumentError.locked }
     if stored.tag != work.memory.base?.tag { throw Self.justWritten }
     let members = try replacedMembers(in: stored, by: tree.with(bytes, as: path))
     // Nobody announces what's stored in a mapping: another try would find the same.

@@ -57,10 +57,12 @@ struct PackageWork: Sendable {
           .fileNotFound, "Nothing is at '\(url.path)'. Pass contents for a new package: 'open(creatingWith:)'.")
       }
       return try await work.coordinator(for: presence).write(url) { access in
-        if try present(access) == nil { _ = try tree.write(to: access.canonicalPath, .nothing, digests: digests) }
-        guard let result = try await opened(presence, access) else {
+        let isNew = try present(access) == nil
+        if isNew { _ = try tree.write(to: access.canonicalPath, .nothing, digests: digests) }
+        guard var result = try await opened(presence, access) else {
           throw DocumentError(.fileNotFound, "The new package at '\(url.path)' is gone already.")
         }
+        result.isNew = isNew
         return result
       }
     } catch {
