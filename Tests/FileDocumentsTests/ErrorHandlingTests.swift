@@ -9,9 +9,14 @@ import Testing
 /// The errors about which a program was asked.
 private final class Questions: Sendable {
   private let failures = Guarded<[DocumentFailure]>([])
+  /// Open from the first one on.
+  let isAsked = TestGate()
   var all: [DocumentFailure] { failures.withLock { $0 } }
 
-  func note(_ failure: DocumentFailure) { failures.withLock { $0.append(failure) } }
+  func note(_ failure: DocumentFailure) {
+    failures.withLock { $0.append(failure) }
+    isAsked.open()
+  }
 }
 
 @Suite("Errors about which the program decides", .timeLimit(.minutes(8)))
@@ -239,6 +244,7 @@ struct ErrorHandlingTests {
       }
       // Nothing is unsaved, so unreadable contents are an error of reloading.
       try await fixture.other.replaceContents(of: fixture.file, with: Data([0xff]))
+      try await questions.isAsked.pass()
       try await fixture.other.replaceContents(of: fixture.file, with: Data("theirs".utf8))
       try await document.waitForContents("theirs")
       #expect(document.state.readingError == nil)

@@ -71,6 +71,8 @@ struct ScriptedFileSystemTests {
       let name = ExtendedAttributeName("user.x")
       _ = try? door.extendedAttributes(of: file)
       _ = try? door.extendedAttribute(name, of: file)
+      _ = try? door.extendedAttribute(name, ofItemAt: path)
+      try? door.setExtendedAttribute(name, ofItemAt: path, to: [])
       try? door.setExtendedAttribute(name, of: file, to: [])
       try? door.removeExtendedAttribute(name, of: file)
       #expect(door.log.map(\.call) == SystemCall.allCases)
