@@ -53,12 +53,13 @@ enum PresenterErrand: Sendable {
   private static func work(_ first: PresenterErrand) async {
     var errand: PresenterErrand? = first
     var surroundings: Lineage?
+    let task = IdleTask()
     for _ in 0..<errandCountMax {
       await run(&errand, in: &surroundings)
       Lineage.forget(&surroundings)
       // A callback may have cancelled the task that it ran in, or somebody has raised its priority.
       if Task.isCancelled || Task.currentPriority != priority { return }
-      errand = await idleTasks.next()
+      errand = await idleTasks.next(for: task)
       if errand == nil { return }
     }
     await run(&errand, in: &surroundings)
@@ -85,33 +86,59 @@ enum PresenterErrand: Sendable {
 private final class IdleTasks: Sendable {
   private let tasks = Guarded<[IdleTask]>([])
 
-  /// Suspends the task until there's an errand.
+  /// Suspends a task until there's an errand.
   ///
+  /// - Parameter task: The present task.
   /// - Returns: The errand; `nil` if enough tasks wait already.
-  func next() async -> PresenterErrand? {
-    unsafe await withUnsafeContinuation { continuation in
-      let task = unsafe IdleTask(continuation: continuation)
-      let isKept = tasks.withLock { tasks -> Bool in
+  func next(for task: IdleTask) async -> PresenterErrand? {
+    await task.suspend { [tasks] in
+      tasks.withLock { tasks in
         if tasks.count >= PresenterErrand.idleTaskCountMax { return false }
         tasks.append(task)
         return true
       }
-      if !isKept { task.goOn(with: nil) }
     }
   }
 
   func take() -> IdleTask? { tasks.withLock { $0.popLast() } }
 }
 
-/// A task that waits for an errand.
+/// A task that waits for an errand now and then.
 ///
 /// The continuation isn't a checked one, which would be allocated. It's resumed once: by the code that takes the task off
-/// the list, or at once if the task gets no place there.
-@safe
-private struct IdleTask: Sendable {
-  private let continuation: UnsafeContinuation<PresenterErrand?, Never>
+/// the list, or at once if the task gets no place there. It carries nothing: the thread sanitizer doesn't see the order between
+/// a result that's stored and a task that goes on at that moment without having slept.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `state` | its lock | the task waits and reads, and another thread brings the errand |
+private final class IdleTask: Sendable {
+  /// The continuation is resumed by the code that has taken it out, and by nobody else.
+  @safe
+  private struct State: Sendable {
+    var continuation: UnsafeContinuation<Void, Never>?
+    var errand: PresenterErrand?
+  }
 
-  init(continuation: UnsafeContinuation<PresenterErrand?, Never>) { unsafe self.continuation = continuation }
+  private let state = Guarded(State())
 
-  func goOn(with errand: PresenterErrand?) { unsafe continuation.resume(returning: errand) }
+  /// Waits until somebody lets the task go on.
+  ///
+  /// - Parameter enlist: Puts the task on the list; `false` if there's no room.
+  /// - Returns: The errand, or `nil` if there's none.
+  func suspend(_ enlist: () -> Bool) async -> PresenterErrand? {
+    unsafe await withUnsafeContinuation { continuation in
+      state.withLock { state in unsafe state.continuation = continuation }
+      if !enlist() { goOn(with: nil) }
+    }
+    return state.withLock { $0.errand.take() }
+  }
+
+  func goOn(with errand: PresenterErrand?) {
+    let continuation = unsafe state.withLock { state in
+      state.errand = errand
+      return unsafe state.continuation.take()
+    }
+    unsafe continuation?.resume()
+  }
 }
