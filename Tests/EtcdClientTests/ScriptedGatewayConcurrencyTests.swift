@@ -242,12 +242,15 @@ struct ScriptedGatewayConcurrencyTests {
       }
       return batches
     }
-    // The pauses before the next two attempts; time stands still while the client reads.
-    for _ in 0..<2 {
-      try await clock.waitForDeadline(within: .seconds(1))
-      clock.advance(by: .seconds(1))
+    // The pauses before the next attempts end; time stands still while the client reads.
+    let ticking = Task { [clock] in
+      while true {
+        try await clock.waitForDeadline(within: .seconds(1))
+        clock.advance(by: .seconds(1))
+      }
     }
     let batches = try await reading.value
+    ticking.cancel()
     #expect(batches.map(\.revision) == [9, 11, 12])
     #expect(batches.map { $0.changes.map(\.key) } == [[], ["a", "b"], ["a"]])
   }
@@ -293,6 +296,7 @@ struct ScriptedGatewayConcurrencyTests {
   @Test(
     "a renewal that's answered without a time means that the lease has ended, and the work that needs it is cancelled")
   func leaseLost() async throws {
+    let hasBegun = TestGate()
     let client = client { request, exchange, _ in
       if request.url.hasSuffix("grant") {
         exchange.respond(200, "{\"header\":{},\"ID\":\"5\",\"TTL\":\"30\"}")
@@ -306,11 +310,13 @@ struct ScriptedGatewayConcurrencyTests {
       await error {
         try await client.withLease(ttl: .seconds(30)) { lease in
           #expect(lease.isValid && lease.id == EtcdLeaseID(5))
+          hasBegun.open()
           try await ManualWait().untilCancelled()
           #expect(!lease.isValid)
         }
       }
     }
+    try await hasBegun.pass()
     try await clock.waitForScheduled(count: 1)
     clock.advance(by: .seconds(10))
     #expect(await working.value?.code == .leaseNotFound)
