@@ -5,7 +5,7 @@ import SystemInterface
 import Testing
 
 /// Locks at an etcd in memory, with faults at single calls.
-@Suite("Locks at a scripted etcd")
+@Suite("Locks at a scripted etcd", .timeLimit(.minutes(4)))
 struct LockConcurrencyTests {
   private let clock = VirtualClock()
   private let etcd: ScriptedEtcd
@@ -82,7 +82,7 @@ struct LockConcurrencyTests {
         log.withLock { $0.append("first ends") }
       }
     }
-    await awaitQueue(1)
+    while log.withLock({ $0.isEmpty }) { await Task.yield() }
     try await client.withLock("lock", .reading, waitLimit: .zero) { _ in log.withLock { $0.append("second") } }
     let writer = Task { try await client.withLock("lock", .writing) { _ in log.withLock { $0.append("writer") } } }
     await awaitQueue(2)
@@ -156,10 +156,11 @@ struct LockConcurrencyTests {
     etcd.put("other", "1")
     if isCompacted { etcd.compact() }
     etcd.setFault { _ in .none }
+    // Pauses end, and calls that are under way get many turns meanwhile.
     let advancing = Task {
       while !Task.isCancelled {
         clock.advance(by: .milliseconds(10))
-        await Task.yield()
+        for _ in 0..<50 { await Task.yield() }
       }
     }
     #expect(try await waiter.value > 0)
