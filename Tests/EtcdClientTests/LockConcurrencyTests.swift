@@ -215,7 +215,8 @@ struct LockConcurrencyTests {
         }
         let writing = Task { try await client.transact(write, guardedBy: lock.token, name: name) }
         while !lost.withLock({ $0 }) { await Task.yield() }
-        try await clock.waitForScheduled(count: 2)
+        // The pause before the next attempt.
+        try await clock.waitForDeadline(within: .milliseconds(30))
         etcd.expire(lock.lease.id)
         clock.advance(by: .milliseconds(30))
         let found = try await writing.value
