@@ -4,7 +4,8 @@ internal import FoundationEssentials
 internal import SystemInterface
 internal import VersionStore
 
-/// Hashes large files that have become versions, one after the other, on a thread that ends when there's nothing more to do.
+/// Does what saves leave to be done later, on a thread that ends when there's nothing more to do: hashes large files that have become
+/// versions, one after the other, and gives versions their directories when there are many of an item that have none.
 ///
 /// The tasks are recorded in the directories of the stores, so nothing is lost with the process: the next one does them. The thread
 /// keeps no process alive.
@@ -26,17 +27,54 @@ final class BackgroundHasher: Sendable {
   private struct State {
     /// Each store once, in the order in which something came up there.
     var stores: [Store] = []
+    /// The histories with many bare versions.
+    var histories: [History] = []
+    /// How many bare versions this process has added, by the place of the item's directory.
+    var bareCounts: [SystemPath: Int] = [:]
     var isRunning = false
     /// Occurs when there's nothing more to do.
     var end: ThreadEvent?
   }
 
+  /// The bare versions of an item.
+  private struct History: Sendable {
+    let item: ItemID
+    let store: Store
+  }
+
+  /// How many bare versions of an item a process adds before they get directories.
+  ///
+  /// If they are listed before that, they get them then.
+  static let bareCountMax = 64
+  /// How many get theirs while a save has to wait.
+  private static let unfoldedAtOnceCountMax = 8
+  /// Of so many items the process knows how many bare versions it has added.
+  private static let countedItemCountMax = 1024
+
   private let state = Guarded(State())
 
   /// Begins to hash what a store says is this process's task; returns at once.
   func begin(_ store: Store) {
-    let starts = state.withLock { state in
+    start { state in
       if !state.stores.contains(where: { $0.root == store.root }) { state.stores.append(store) }
+    }
+  }
+
+  /// Notes that a bare version was added, and gives all of the item directories if there are many; returns at once.
+  func noteBareVersion(of item: ItemID, in store: Store) {
+    let isMany = state.withLock { state in
+      if state.bareCounts.count >= Self.countedItemCountMax { state.bareCounts = [:] }
+      let key = store.root.appending(item.description)
+      let count = state.bareCounts[key, default: 0] + 1
+      state.bareCounts[key] = count % Self.bareCountMax
+      return count >= Self.bareCountMax
+    }
+    if isMany { start { $0.histories.append(History(item: item, store: store)) } }
+  }
+
+  private func start(_ add: (inout State) -> Void) {
+    let starts = state.withLock { state in
+      add(&state)
       if state.isRunning { return false }
       state.isRunning = true
       return true
@@ -55,7 +93,7 @@ final class BackgroundHasher: Sendable {
         state.end = end
         return (false, end)
       }
-      state.isRunning = !state.stores.isEmpty
+      state.isRunning = !state.stores.isEmpty || !state.histories.isEmpty
       return (state.isRunning, nil)
     }
     if runs { run() }
@@ -63,30 +101,60 @@ final class BackgroundHasher: Sendable {
   }
 
   private func run() {
-    while let store = next() { try? Self.hash(store) }
+    while let task = next() { try? task() }
   }
 
-  private func next() -> Store? {
-    let (store, end) = state.withLock { state -> (Store?, ThreadEvent?) in
-      if !state.stores.isEmpty { return (state.stores.removeFirst(), nil) }
+  private func next() -> (() throws -> Void)? {
+    let (task, end) = state.withLock { state -> ((@Sendable () throws -> Void)?, ThreadEvent?) in
+      if !state.histories.isEmpty {
+        let history = state.histories.removeFirst()
+        return ({ try Self.unfold(history) }, nil)
+      }
+      if !state.stores.isEmpty {
+        let store = state.stores.removeFirst()
+        return ({ try Self.hash(store) }, nil)
+      }
       state.isRunning = false
       return (nil, state.end.take())
     }
     end?.signal()
-    return store
+    return task
+  }
+
+  /// Those that can't get a directory now get it when somebody lists them.
+  private static func unfold(_ history: History) throws {
+    let versions = try store(history.store)
+    while let place = try versions.place(of: history.item) {
+      let more = try withHistory(at: place, of: history.store) {
+        try versions.unfold(of: history.item, countMax: unfoldedAtOnceCountMax)
+      }
+      if !more { return }
+    }
+  }
+
+  private static func store(_ store: Store) throws -> VersionStore {
+    try VersionStore(at: store.root, worker: VersionKeeper.worker, isAlive: VersionKeeper.isAlive, time: store.time)
+  }
+
+  /// Keeps others from changing the history of an item meanwhile.
+  private static func withHistory<Result>(
+    at place: SystemPath, of store: Store, _ body: () throws -> Result
+  ) throws -> Result {
+    let access = FileAccessIntent.writing(VersionKeeper.url(of: place), options: .forMerging)
+    return try FileCoordinator(label: "file versions", domain: store.domain).blocking.coordinate([access]) { _ in
+      try body()
+    }
   }
 
   /// Hashes each version once: one that can't be read now is tried again with the next one that's added.
   private static func hash(_ store: Store) throws {
-    let versions = try VersionStore(at: store.root, worker: VersionKeeper.worker, time: store.time)
+    let versions = try Self.store(store)
     for task in try versions.unhashedVersions() {
       guard (try? versions.perform(task)) == .incomplete else { continue }
       // It's being added at this moment, and is hashed when that's done. Or a process has ended in the middle of that.
       guard let place = try? versions.place(of: task.item) else { continue }
-      let access = FileAccessIntent.writing(VersionKeeper.url(of: place), options: .forMerging)
-      let coordinator = FileCoordinator(label: "file versions", domain: store.domain)
-      try? coordinator.blocking.coordinate([access]) { _ in
-        _ = try versions.completeMoves(of: task.item, isAlive: VersionKeeper.isAlive)
+      try? withHistory(at: place, of: store) {
+        try versions.completeMoves(of: task.item)
       }
       _ = try? versions.perform(task)
     }

@@ -100,7 +100,7 @@ extension VersionKeeper {
       try store.noteAbsences(below: path)
       let gone = try store.goneItems(below: path)
       // A leftover that can't be kept, on a full disk for example, stays where it is.
-      for item in gone { _ = try? store.completeMoves(of: item.item, isAlive: Self.isAlive) }
+      for item in gone { try? store.completeMoves(of: item.item) }
       return Set(gone.map(\.path))
     }
   }

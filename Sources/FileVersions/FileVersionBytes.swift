@@ -59,7 +59,7 @@ private final class OpenVersion: Sendable {
   private let descriptor: FileDescriptor
 
   init(_ version: FileVersion, _ keeper: VersionKeeper) throws {
-    let path = VersionKeeper.path(of: version)
+    let path = try keeper.path(of: version)
     if version.isPackage { throw VersionStoreError.notAFile(path) }
     do throws(SystemError) {
       descriptor = try HostFileSystem().open(path, at: .workingDirectory, flags: [.noFollow, .nonBlocking], mode: 0)

@@ -23,7 +23,7 @@ extension VersionKeeper {
       let outcome = try withStore(at: claimed.sorted()) { store -> LeftoverOutcome in
         let history = try store.history(ofLeftover: leftover, at: path)
         guard claimed.contains(history.path) else { return .isElsewhere(history.path) }
-        try store.completeMoves(of: history.item, isAlive: Self.isAlive)
+        try store.completeMoves(of: history.item)
         let version = try store.addUnlessKept(leftover, to: history.item, at: history.path, attributes)
         return .isKept(version.map { (FileVersion.ID(history.item, $0.id), history.path) })
       }

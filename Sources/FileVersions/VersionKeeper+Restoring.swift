@@ -68,7 +68,7 @@ extension VersionKeeper {
   func storeOfVersion(_ version: StoredVersion, insteadOf store: VersionStore) throws -> VersionStore {
     if try store.versionIfPresent(version.id, of: version.item) != nil { return store }
     for directory in try storage.otherDirectories(than: store.root) where VersionStore.exists(at: directory) {
-      let other = try VersionStore(at: directory, worker: Self.worker, time: time)
+      let other = try VersionStore(at: directory, worker: Self.worker, isAlive: Self.isAlive, time: time)
       if try other.versionIfPresent(version.id, of: version.item) != nil { return other }
     }
     throw VersionStoreError.versionIsGone(version.id)

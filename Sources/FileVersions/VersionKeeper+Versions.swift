@@ -65,6 +65,7 @@ extension VersionKeeper {
     if try status(of: path) == nil { return nil }
     return try withStoreIfPresent(at: path, otherwise: nil) { store in
       guard try store.item(at: path, creating: false) == item else { return nil }
+      try store.unfold(of: item)
       do { return try store.versionIfPresent(id, of: item).map { FileVersion($0, in: store) } } catch VersionStoreError
         .damaged
       {
@@ -105,10 +106,10 @@ extension VersionKeeper {
   }
 
   func contents(of version: FileVersion) throws -> Data {
-    let path = Self.path(of: version)
     if version.stored == nil, !version.copies.isEmpty { return try contents(ofCopies: version) }
     guard let stored = version.stored else { throw Self.currentVersionError(version) }
-    let store = try VersionStore(at: version.place, worker: Self.worker, time: time)
+    let store = try VersionStore(at: version.place, worker: Self.worker, isAlive: Self.isAlive, time: time)
+    let path = version.removedPath ?? store.path(of: stored)
     guard try HostFileSystem().statusIfPresent(of: path) != nil else {
       // The record says that they were there.
       if try store.versionIfPresent(stored.id, of: stored.item) != nil { throw VersionStoreError.damaged(path) }
@@ -123,15 +124,18 @@ extension VersionKeeper {
 
   func verify(_ version: FileVersion) throws {
     guard let stored = version.stored else { throw Self.currentVersionError(version) }
-    let store = try VersionStore(at: version.place, worker: Self.worker, time: time)
+    let store = try VersionStore(at: version.place, worker: Self.worker, isAlive: Self.isAlive, time: time)
     guard try store.versionIfPresent(stored.id, of: stored.item) != nil else {
       throw VersionStoreError.versionIsGone(stored.id)
     }
     try store.verify(stored)
   }
 
-  /// Where the contents of a version are, byte by byte.
-  static func path(of version: FileVersion) -> SystemPath { version.path }
+  /// Where the contents of a version are by now, byte by byte.
+  func path(of version: FileVersion) throws -> SystemPath {
+    guard let stored = version.stored, version.removedPath == nil else { return version.path }
+    return try VersionStore(at: version.place, worker: Self.worker, isAlive: Self.isAlive, time: time).path(of: stored)
+  }
 
   /// Keeps others from changing a history meanwhile that has to be that of a file.
   func withHistory<Result>(
@@ -203,7 +207,7 @@ extension VersionKeeper {
   ) throws -> Result {
     try withStore(at: [path]) { store in
       guard let item = try store.item(at: path, creating: true) else { throw VersionStoreError.nothingThere(path) }
-      try store.completeMoves(of: item, isAlive: Self.isAlive)
+      try store.completeMarkedMoves(of: item)
       return try body(store, item)
     }
   }

@@ -138,8 +138,11 @@ package struct VersionsWithinAccess: Sendable {
   package func version(named name: String, near url: URL) -> FileVersion? {
     guard let id = FileVersion.ID(name), let version = id.version else { return nil }
     return try? keeper.throwing { keeper in
-      let store = try keeper.store(for: keeper.path(of: url))
-      return try store.versionIfPresent(version, of: id.item).map { FileVersion($0, in: store) }
+      let path = try keeper.path(of: url)
+      return try keeper.withStore(at: [path]) { store in
+        if try store.item(at: path, creating: false) == id.item { try store.unfold(of: id.item) }
+        return try store.versionIfPresent(version, of: id.item).map { FileVersion($0, in: store) }
+      }
     }
   }
 

@@ -70,7 +70,11 @@ final class VersionKeeper: Sendable {
       at: root, worker: Self.worker,
       hashingIsDue: { [domain, time] in
         BackgroundHasher.shared.begin(BackgroundHasher.Store(root: root, domain: domain, time: time))
-      }, time: time)
+      },
+      unfoldingIsDue: { [domain, time] item in
+        let store = BackgroundHasher.Store(root: root, domain: domain, time: time)
+        BackgroundHasher.shared.noteBareVersion(of: item, in: store)
+      }, isAlive: Self.isAlive, time: time)
     if !Self.recovered.withLock({ $0.contains(store.root) }) {
       try store.checkDirectories()
       let steps = FileAccessIntent.writing(Self.url(of: store.root.appending("steps")), options: .forMerging)
@@ -166,7 +170,8 @@ final class VersionKeeper: Sendable {
   /// Whether a file says of itself that another store may have its history.
   private func mayHaveComeFromElsewhere(_ path: SystemPath, _ own: SystemPath) throws -> Bool {
     for directory in try storage.otherDirectories(than: own) where VersionStore.exists(at: directory) {
-      return try VersionStore(at: directory, worker: Self.worker, time: time).tag(of: path) != nil
+      return try VersionStore(at: directory, worker: Self.worker, isAlive: Self.isAlive, time: time).tag(of: path)
+        != nil
     }
     return false
   }
@@ -175,7 +180,7 @@ final class VersionKeeper: Sendable {
   private func adoptHistory(of path: SystemPath, into store: VersionStore) throws {
     guard !storage.isSingle, let item = try store.unknownItem(at: path) else { return }
     for directory in try storage.otherDirectories(than: store.root) where VersionStore.exists(at: directory) {
-      let other = try VersionStore(at: directory, worker: Self.worker, time: time)
+      let other = try VersionStore(at: directory, worker: Self.worker, isAlive: Self.isAlive, time: time)
       if try store.adopt(item, at: path, from: other) { return }
     }
   }

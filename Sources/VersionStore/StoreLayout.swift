@@ -11,6 +11,7 @@ internal import SystemInterface
 ///     items/12/1234…/VERSION/sha256         of a large file: the hash that its record doesn't have
 ///     items/12/1234…/VERSION/step           of a version that was removed before its addition was completed: the step to complete
 ///     items/12/1234…/open/VERSION           the step to complete of the addition of the version
+///     items/12/1234…/bare/VERSION           a version that has no directory yet: its file, with the record as an attribute
 ///     items/12/1234…/item                   the path of the item
 ///     items/12/1234…/resolving              the changes of conflicts that follow when their file has got the result
 ///     removed/1234…/VERSION@TIME            a version that was removed and can be brought back for a while
@@ -61,6 +62,13 @@ struct StoreLayout: Sendable {
   func marks(of item: ItemID) -> SystemPath { directory(of: item).appending(Self.marksName) }
 
   static let marksName = "open"
+
+  /// The place of a version that has no directory yet.
+  func bare(_ version: VersionID, of item: ItemID) -> SystemPath {
+    bareVersions(of: item).appending(version.description)
+  }
+
+  func bareVersions(of item: ItemID) -> SystemPath { directory(of: item).appending("bare") }
 
   /// A copy of the mark's record, with which a version is removed and brought back; there's a mark as well as long as the version is listed.
   func ownStep(of version: VersionID, of item: ItemID) -> SystemPath {

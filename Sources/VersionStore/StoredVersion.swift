@@ -31,7 +31,7 @@ package struct VersionAttributes: Hashable, Sendable {
 
 /// The record of a version in the store, without its contents.
 package struct StoredVersion: Hashable, Sendable {
-  package let id: VersionID
+  package internal(set) var id: VersionID
   package let item: ItemID
   package var attributes: VersionAttributes
   /// Whether it's a directory with everything in it.
@@ -51,6 +51,8 @@ package struct StoredVersion: Hashable, Sendable {
   package var resolutionTime: Int64?
   /// Whether it may be removed at any time to get space.
   package var isDiscardable = false
+  /// Whether it has no directory, because there was no room for one when it was looked at.
+  var isBare = false
 }
 
 extension StoredVersion {

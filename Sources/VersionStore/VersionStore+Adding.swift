@@ -295,7 +295,7 @@ extension VersionStore {
   }
 
   /// Everything that has to be on the disk of the version of a file, with its directory; the files come first, as in ``OpenParts``.
-  private func parts(of version: StoredVersion, in directory: SystemPath) -> [SystemPath] {
+  func parts(of version: StoredVersion, in directory: SystemPath) -> [SystemPath] {
     let contents = directory.appending(StoreLayout.contentsName)
     return [directory.appending(StoreLayout.record), contents.appending(version.name), contents, directory]
   }

@@ -38,6 +38,7 @@ extension VersionStore {
     guard try other.status(of: other.layout.directory(of: item)) != nil else { return false }
     let last = try other.lastPath(of: item)
     if let last, last != path, try other.place(at: last)?.item == item, other.tag(of: last) == item { return false }
+    try other.unfold(of: item)
     let step = step("adopt-" + item.description)
     if try status(of: step) != nil { try dispose(of: step) }
     try storing { () throws(SystemError) in

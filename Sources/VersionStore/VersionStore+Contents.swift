@@ -66,7 +66,8 @@ extension VersionStore {
   private func sealContents(_ file: FileDescriptor) throws(SystemError) {
     let names = (try? files.extendedAttributes(of: file)) ?? []
     // Those of security modules may have to stay.
-    for name in names { try? files.removeExtendedAttribute(name, of: file) }
+    // A record of a bare version is the store's own, and takes as long to remove as everything else here.
+    for name in names where name != .versionRecord { try? files.removeExtendedAttribute(name, of: file) }
     try files.setMode(of: file, to: Self.readOnly)
   }
 

@@ -25,13 +25,20 @@ extension VersionStore {
       _ target: SaveTarget, _ settle: @escaping (FileDescriptor) throws(SystemError) -> Void
     ) throws -> Void
   ) throws -> StoredVersion {
-    guard let former = try status(of: path) else { throw VersionStoreError.nothingThere(path) }
+    guard var former = try status(of: path) else { throw VersionStoreError.nothingThere(path) }
+    if former.linkCount > 1 {
+      // The other name may be the store's, left by a save that was killed.
+      try unfold(of: item)
+      former = try status(of: path) ?? former
+    }
     let identity = former.identity
     let draft = SystemPath.temporaryName(for: path.lastComponent)
     var parts = OpenParts()
     defer { close(&parts) }
-    let version = try add(contentsOf: path, former, to: item, attributes, taking: .linking, draft: draft, &parts)
-    let open = parts
+    let bare = try addBare(path, former, to: item, attributes, draft: draft, &parts)
+    let version =
+      try bare ?? add(contentsOf: path, former, to: item, attributes, taking: .linking, draft: draft, &parts)
+    let kept = KeptWhileReplaced(version: version, isBare: bare != nil, parts: parts)
     var isSettled = false
     let refusal = Refusal()
     var target = saveTarget(
@@ -42,27 +49,50 @@ extension VersionStore {
     target.temporaryName = draft
     do {
       try replace(target) { (file) throws(SystemError) in
-        try settle(version, open, with: [file])
+        try settle(kept, with: [file])
         isSettled = true
       }
       // A file that was written in place, or only looked at.
-      if !isSettled { try settle(version, open) }
+      if !isSettled { try settle(kept) }
     } catch {
-      let isReplaced = try self.status(of: path)?.identity != identity
-      if isReplaced {
-        try completeReplacement(of: version, from: path, identity, open.contents)
-        try endStep(of: version.id, of: item)
-        if version.hash == nil { hashingIsDue?() }
+      if try self.status(of: path)?.identity != identity {
+        try complete(kept, from: path, identity)
       } else {
-        try remove(version.id, of: item)
-        try? unlink(layout.mark(of: version.id, of: item))
+        try undo(kept)
       }
       if let refusal = refusal.error { throw refusal }
       throw error
     }
-    try completeReplacement(of: version, from: path, identity, open.contents)
-    try endStep(of: version.id, of: item)
-    if version.hash == nil { hashingIsDue?() }
+    try complete(kept, from: path, identity)
     return version
+  }
+
+  /// A version that isn't complete before another file has the place of its own.
+  private struct KeptWhileReplaced {
+    let version: StoredVersion
+    let isBare: Bool
+    let parts: OpenParts
+  }
+
+  private func settle(_ kept: KeptWhileReplaced, with files: [FileDescriptor] = []) throws(SystemError) {
+    if kept.isBare { return try settleBare(kept.version, kept.parts, with: files) }
+    try settle(kept.version, kept.parts, with: files)
+  }
+
+  private func complete(
+    _ kept: KeptWhileReplaced, from path: SystemPath, _ identity: FileIdentity
+  ) throws(VersionStoreError) {
+    let version = kept.version
+    if kept.isBare { return try endBare(version, kept.parts) }
+    try completeReplacement(of: version, from: path, identity, kept.parts.contents)
+    try endStep(of: version.id, of: version.item)
+    if version.hash == nil { hashingIsDue?() }
+  }
+
+  private func undo(_ kept: KeptWhileReplaced) throws(VersionStoreError) {
+    let version = kept.version
+    if kept.isBare { return try undoBare(version.id, of: version.item, kept.parts) }
+    try remove(version.id, of: version.item)
+    try? unlink(layout.mark(of: version.id, of: version.item))
   }
 }

@@ -11,17 +11,20 @@ extension VersionStore {
   ///   - item: The item that was saved.
   ///   - path: Where the item is.
   ///   - attributes: The attributes that the version gets.
+  ///   - unfolding: Whether versions that have no directory yet count as well.
   /// - Returns: The version that was added; `nil` if the contents are elsewhere already.
   /// - Throws: The error of a system call, or ``VersionStoreError/notAFile(_:)`` for a package with special files in it.
   /// - Complexity: O(versions), and O(bytes).
   package func addUnlessKept(
-    _ leftover: SystemPath, to item: ItemID, at path: SystemPath, _ attributes: VersionAttributes
+    _ leftover: SystemPath, to item: ItemID, at path: SystemPath, _ attributes: VersionAttributes,
+    unfolding: Bool = true
   ) throws(VersionStoreError) -> StoredVersion? {
     guard let status = try status(of: leftover) else { return nil }
     guard let hash = try contents(ofItemAt: leftover)?.hash else { throw .notAFile(leftover) }
     if try self.status(of: path)?.kind == status.kind, try contents(ofItemAt: path)?.hash == hash { return nil }
     // The replaced contents are those of the last one, as a rule.
-    for version in try versions(of: item).reversed() where version.isPackage == (status.kind == .directory) {
+    for version in try versions(of: item, unfolding: unfolding).reversed()
+    where version.isPackage == (status.kind == .directory) {
       if try hashed(version).hash == hash { return nil }
     }
     return try add(contentsOf: leftover, to: item, named: path.lastComponent, attributes)
@@ -34,8 +37,9 @@ extension VersionStore {
   /// Takes what a save that kept a version has left beside its file, whose process was killed.
   ///
   /// The new file has the name until the exchange, and the replaced one from then on. The identity is that of the file when it was kept.
+  /// The contents that were kept are in a file of the store.
   func takeDraft(
-    _ name: SystemPath, of version: StoredVersion, from path: SystemPath, _ identity: FileIdentity
+    _ name: SystemPath, of version: StoredVersion, at kept: SystemPath, from path: SystemPath, _ identity: FileIdentity
   ) throws(VersionStoreError) {
     let draft = path.parent.appending(name)
     guard name.isTemporaryName, let status = try status(of: draft), status.kind == .regular || status.kind == .directory
@@ -45,9 +49,9 @@ extension VersionStore {
     let now = try self.status(of: place)
     // It's the new file as long as the kept one has its place. Otherwise it's the replaced one, which the version has unless another
     // program has written to it, or something else that another program has put in the place.
-    let isKept = status.identity == identity ? try isUnchanged(version) : false
+    let isKept = status.identity == identity ? try isUnchanged(version, at: kept) : false
     if now?.identity != identity, !isKept {
-      _ = try addUnlessKept(draft, to: version.item, at: place, version.attributes)
+      _ = try addUnlessKept(draft, to: version.item, at: place, version.attributes, unfolding: false)
     }
     try storing { () throws(SystemError) in try files.removeItem(at: draft) }
   }
@@ -55,8 +59,7 @@ extension VersionStore {
 
 extension VersionStore {
   /// Whether a version whose file may have another name, by which it can be written, has the contents that were kept.
-  private func isUnchanged(_ version: StoredVersion) throws(VersionStoreError) -> Bool {
-    let path = path(of: version)
+  private func isUnchanged(_ version: StoredVersion, at path: SystemPath) throws(VersionStoreError) -> Bool {
     if let hash = version.hash { return try self.hash(of: path) == hash }
     return try self.status(of: path).map(version.isOf) ?? false
   }

@@ -10,10 +10,18 @@ extension VersionStore {
   ///
   /// A byte of a record that has changed since it got into the cache isn't noticed here, but by ``listing(of:)``.
   ///
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - unfolding: Whether bare versions get directories; for that the caller must be the only one who changes the history. They aren't
+  ///     listed otherwise.
+  /// - Returns: The versions.
+  /// - Throws: The error of a system call.
   /// - Complexity: O(versions of the item); one file is read, and one for each version since it was written, of which there
   ///   are at most ``VersionStoreLimits/uncachedCountMax`` or a 64th of them, or that isn't hashed.
-  package func versions(of item: ItemID) throws(VersionStoreError) -> [StoredVersion] {
-    let ids = try versionIDs(of: item)
+  package func versions(
+    of item: ItemID, unfolding: Bool = true
+  ) throws(VersionStoreError) -> [StoredVersion] {
+    let ids = unfolding ? try listedIDs(of: item) : try versionIDs(of: item)
     if ids.isEmpty { return [] }
     let cached = ids.count > limits.uncachedCountMax ? cachedVersions(of: item) : [:]
     let (versions, readCount, _) = try read(ids, of: item, cached)
@@ -30,7 +38,7 @@ extension VersionStore {
   /// - Complexity: O(versions of the item) for their names; the records of `countMax` are read.
   package func newestVersions(of item: ItemID, countMax: Int) throws(VersionStoreError) -> [StoredVersion] {
     var versions: [StoredVersion] = []
-    for id in try versionIDs(of: item).reversed() {
+    for id in try listedIDs(of: item).reversed() {
       if versions.count >= countMax { break }
       do throws(VersionStoreError) {
         if let version = try versionIfPresent(id, of: item) { versions.append(version) }
@@ -45,7 +53,7 @@ extension VersionStore {
   package func listing(
     of item: ItemID
   ) throws(VersionStoreError) -> (versions: [StoredVersion], damaged: [SystemPath]) {
-    let ids = try versionIDs(of: item)
+    let ids = try listedIDs(of: item)
     let (versions, _, damaged) = try read(ids, of: item, [:])
     if versions.count + damaged.count == ids.count { return (versions, damaged) }
     let known = Set(versions.map { recordPath(of: $0.id, of: item) } + damaged)
@@ -65,7 +73,18 @@ extension VersionStore {
     return try status(of: recordPath(of: id, of: item)) == nil
   }
 
-  /// The names of an item's versions, oldest first.
+  /// The names of an item's versions, oldest first; bare ones get directories before, if there's room for them.
+  func listedIDs(of item: ItemID) throws(VersionStoreError) -> [VersionID] {
+    do throws(VersionStoreError) { try unfold(of: item) } catch {
+      guard case .system(let failure) = error, failure.isOne(of: .noSpace, .quotaExceeded, .readOnlyFileSystem) else {
+        throw error
+      }
+      return try Set(versionIDs(of: item) + bareVersionIDs(of: item)).sorted()
+    }
+    return try versionIDs(of: item)
+  }
+
+  /// The names of an item's versions that have a directory, oldest first.
   func versionIDs(of item: ItemID) throws(VersionStoreError) -> [VersionID] {
     try unsortedNames(in: layout.directory(of: item)).compactMap { VersionID($0) }.sorted()
   }
@@ -80,7 +99,7 @@ extension VersionStore {
   func drawID(for item: ItemID) throws(VersionStoreError) -> (id: VersionID, hasDirectory: Bool) {
     let now = UInt64(max(time(), 0))
     let last = lastDrawnID(of: item)
-    let newest = if let last { last } else { try versionIDs(of: item).last }
+    let newest = if let last { last } else { try (versionIDs(of: item) + bareVersionIDs(of: item)).max() }
     let id = VersionID(at: now, after: newest)
     do throws(SystemError) {
       try files.setExtendedAttribute(

@@ -247,12 +247,14 @@ extension VersionStore {
   func removeHistory(_ item: GoneItem) throws(VersionStoreError) {
     for id in try versionIDs(of: item.item) { try remove(id, of: item.item) }
     for id in try openVersionIDs(of: item.item) { try unlink(layout.mark(of: id, of: item.item)) }
+    for id in try bareVersionIDs(of: item.item) { try unlink(layout.bare(id, of: item.item)) }
     try forgetRemovals(before: .max, of: item.item)
     try unlink(layout.resolution(of: item.item))
     try unlink(layout.place(of: item.path).appending(StoreLayout.goneName + item.item.description))
     try unlink(layout.record(of: item.item))
     try unlink(layout.listing(of: item.item))
-    for directory in [layout.marks(of: item.item), layout.directory(of: item.item)] {
+    for directory in [layout.marks(of: item.item), layout.bareVersions(of: item.item), layout.directory(of: item.item)]
+    {
       try? storing { () throws(SystemError) in
         try files.unlink(directory, at: .workingDirectory, .emptyDirectory)
       }

@@ -34,6 +34,7 @@ extension VersionStore {
   ///
   /// - Throws: ``VersionStoreError/versionIsGone(_:)`` when it was removed already.
   package func remove(_ id: VersionID, of item: ItemID) throws(VersionStoreError) {
+    if try removeBare(id, of: item) { return }
     try dispose(ofVersionAt: layout.directory(of: id, of: item), id)
     removeTask(UnhashedVersion(item: item, id: id))
   }
@@ -48,10 +49,21 @@ extension VersionStore {
     try dispose(of: step)
   }
 
+  /// Removes a bare version, which needs no room.
+  ///
+  /// - Returns: Whether it was one.
+  private func removeBare(_ id: VersionID, of item: ItemID) throws(VersionStoreError) -> Bool {
+    if try bareVersion(id, of: item) == nil { return false }
+    if try status(of: layout.directory(of: id, of: item)) != nil { return false }
+    try unlink(layout.bare(id, of: item))
+    return true
+  }
+
   /// Removes a version so that it can be brought back.
   ///
   /// - Throws: ``VersionStoreError/versionIsGone(_:)`` when it was removed already.
   package func retire(_ id: VersionID, of item: ItemID) throws(VersionStoreError) {
+    if try status(of: layout.directory(of: id, of: item)) == nil { try unfold(of: item) }
     let directory = layout.removals(of: item)
     try ensureDirectory(directory)
     do throws(VersionStoreError) {

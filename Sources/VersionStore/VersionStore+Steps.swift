@@ -144,17 +144,22 @@ extension VersionStore {
 
   /// Completes what a crash has cut off behind the commit of an item's versions: moves into the store, and replacements.
   ///
-  /// - Parameters:
-  ///   - item: The item.
-  ///   - isAlive: Whether the process with a name may still be at work: the file that it's about to put in its place stays then.
-  /// - Returns: How many there were.
+  /// Bare versions get their directories.
+  ///
+  /// - Parameter item: The item.
+  /// - Throws: The error of a system call.
+  /// - Complexity: O(additions that were cut off), and of bare versions.
+  package func completeMoves(of item: ItemID) throws(VersionStoreError) {
+    try completeMarkedMoves(of: item)
+    try unfold(of: item)
+  }
+
+  /// The same without bare versions, which are as good as any as long as nobody looks at them.
+  ///
+  /// - Parameter item: The item.
   /// - Throws: The error of a system call.
   /// - Complexity: O(additions that were cut off).
-  @discardableResult
-  package func completeMoves(
-    of item: ItemID, isAlive: (_ worker: String) -> Bool = { _ in false }
-  ) throws(VersionStoreError) -> Int {
-    var count = 0
+  package func completeMarkedMoves(of item: ItemID) throws(VersionStoreError) {
     for id in try openVersionIDs(of: item) {
       if try status(of: layout.directory(of: id, of: item)) == nil {
         // It wasn't committed, or was removed.
@@ -163,7 +168,6 @@ extension VersionStore {
       }
       guard case .add(_, let source, let identity, let taking, let draft)? = try completion(of: id, of: item) else {
         try completeUnknown(id, of: item)
-        count += 1
         continue
       }
       if let version = try versionIfPresent(id, of: item) {
@@ -176,14 +180,14 @@ extension VersionStore {
             throw error
           }
         case .linking:
-          if let draft, !isAlive(draft.worker) { try takeDraft(draft.name, of: version, from: source, identity) }
+          if let draft, !isAlive(draft.worker) {
+            try takeDraft(draft.name, of: version, at: path(of: version), from: source, identity)
+          }
           try recoverReplacement(of: version, from: source, identity)
         }
       }
       try endRecoveredStep(of: id, of: item)
-      count += 1
     }
-    return count
   }
 
   /// The step to complete of a version's addition; `nil` if that wasn't on the disk when the power failed.

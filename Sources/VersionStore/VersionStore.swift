@@ -21,6 +21,10 @@ package struct VersionStore: Sendable {
   let limits: VersionStoreLimits
   /// Called when a version is there that ``performTasks()`` has to hash.
   let hashingIsDue: (@Sendable () -> Void)?
+  /// Called with the item of a version that ``unfold(of:countMax:)`` has to give a directory some time.
+  let unfoldingIsDue: (@Sendable (ItemID) -> Void)?
+  /// Whether the process with a name may still be at work.
+  let isAlive: @Sendable (_ worker: String) -> Bool
 
   /// The directory of the store.
   package var root: SystemPath { layout.root }
@@ -36,17 +40,23 @@ package struct VersionStore: Sendable {
   ///   - limits: Sizes from which on it works otherwise.
   ///   - hashingIsDue: Called on the thread of an operation, inside of whatever its caller has locked, when a version has become the task
   ///     of this process that isn't hashed; see ``performTasks()``.
+  ///   - unfoldingIsDue: Called on the thread of a save with the item of which a version is kept without a directory.
+  ///   - isAlive: Whether the process with a name may still be at work: what it has begun isn't completed then.
   ///   - time: The time of day in nanoseconds since 1970.
   /// - Throws: ``VersionStoreError/unknownFormat(_:_:)`` for a store of a later release, or the error of a system call.
   package init(
     at root: SystemPath, files: any FileSystem = HostFileSystem(), worker: String,
     limits: VersionStoreLimits = VersionStoreLimits(), hashingIsDue: (@Sendable () -> Void)? = nil,
+    unfoldingIsDue: (@Sendable (ItemID) -> Void)? = nil,
+    isAlive: @escaping @Sendable (_ worker: String) -> Bool = { _ in false },
     time: @escaping @Sendable () -> Int64
   ) throws(VersionStoreError) {
     layout = StoreLayout(root: root)
     self.worker = worker
     self.limits = limits
     self.hashingIsDue = hashingIsDue
+    self.unfoldingIsDue = unfoldingIsDue
+    self.isAlive = isAlive
     self.files = files
     self.time = time
     if let known = Self.known.withLock({ $0[root] }), try status(of: layout.format) == known { return }
@@ -261,73 +271,5 @@ extension VersionStore {
 
   func unsortedNames(in directory: SystemPath) throws(VersionStoreError) -> [SystemPath] {
     try storing { () throws(SystemError) in try files.names(in: directory) }
-  }
-}
-
-// MARK: - Versions
-
-extension VersionStore {
-  /// The version that was added last; `nil` if there's none.
-  ///
-  /// - Complexity: O(1), or O(versions of the item) for their names if the last one was removed.
-  package func newestVersion(of item: ItemID) throws(VersionStoreError) -> StoredVersion? {
-    // All that are there are at most as new.
-    if let last = lastDrawnID(of: item), let version = try versionIfPresent(last, of: item) { return version }
-    guard let id = try versionIDs(of: item).last else { return nil }
-    return try versionIfPresent(id, of: item)
-  }
-
-  /// Whether a file has the contents of a version.
-  ///
-  /// - Complexity: O(1) if its size and time say so, or that it doesn't; else O(bytes).
-  package func has(
-    _ version: StoredVersion, _ path: SystemPath, _ status: FileStatus
-  ) throws(VersionStoreError) -> Bool {
-    if version.isPackage || version.size != status.size { return false }
-    if surelyHas(version, status) { return true }
-    guard let known = try hashed(version).hash else { return false }
-    return try hash(of: path) == known
-  }
-
-  /// Whether a file has the contents of a version by its size and time, which may not say so although it has.
-  package func surelyHas(_ version: StoredVersion, _ status: FileStatus) -> Bool {
-    version.surelyIs(status)
-  }
-
-  /// A version; `nil` when it was removed.
-  package func versionIfPresent(_ id: VersionID, of item: ItemID) throws(VersionStoreError) -> StoredVersion? {
-    let path = recordPath(of: id, of: item)
-    guard let record = try record(at: path) else { return nil }
-    guard let version = StoredVersion(record), version.id == id, version.item == item else { throw .damaged(path) }
-    return try known(version)
-  }
-
-  func recordPath(of id: VersionID, of item: ItemID) -> SystemPath {
-    layout.directory(of: id, of: item).appending(StoreLayout.record)
-  }
-
-  /// Where the contents of a version are, which nobody may write to.
-  package func path(of version: StoredVersion) -> SystemPath { Self.path(of: version, inStoreAt: root) }
-
-  /// The same without the store, for code that may never need it.
-  package static func path(of version: StoredVersion, inStoreAt root: SystemPath) -> SystemPath {
-    StoreLayout(root: root).directory(of: version.id, of: version.item).appending(StoreLayout.contentsName).appending(
-      version.name)
-  }
-
-  /// Changes what is known of a version.
-  ///
-  /// Any other function that replaces a record has to remove the cache of the item's records first, as this does.
-  ///
-  /// - Returns: The version as it is now.
-  /// - Throws: ``VersionStoreError/versionIsGone(_:)`` when it was removed.
-  package func change(
-    _ id: VersionID, of item: ItemID, _ body: (inout StoredVersion) -> Void
-  ) throws(VersionStoreError) -> StoredVersion {
-    guard var version = try versionIfPresent(id, of: item) else { throw .versionIsGone(id) }
-    body(&version)
-    try removeListing(of: item)
-    try write(version.record, to: recordPath(of: id, of: item))
-    return version
   }
 }

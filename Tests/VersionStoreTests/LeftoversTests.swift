@@ -258,7 +258,7 @@ struct LeftoversTests {
       added += taken.added.map(\.version)
     }
     if let item = try store.item(at: path, creating: false) {
-      let before = Set(try store.versions(of: item).map(\.id))
+      let before = Set(try store.versions(of: item, unfolding: false).map(\.id))
       try store.completeMoves(of: item)
       added += try store.versions(of: item).filter { !before.contains($0.id) }
     }

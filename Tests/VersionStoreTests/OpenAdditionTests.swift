@@ -121,6 +121,7 @@ struct KeptWhileReplacedTests {
       let version = try store.keep(path, of: item, StoreSandbox.attributes) { target, settle in
         try sandbox.files.replaceContents(of: path, with: Array("new".utf8), over: target, settling: settle)
       }
+      try store.unfold(of: item)
       let kept = store.path(of: version)
       #expect(try sandbox.files.statusIfPresent(of: kept)?.mode == 0o444)
       #expect(store.tag(of: kept) == nil && store.tag(of: path) == item)

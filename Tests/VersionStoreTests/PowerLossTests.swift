@@ -25,34 +25,60 @@ struct PowerLossTests {
     return [step.appending(StoreLayout.record), step.appending(StoreLayout.contentsName).appending("a")]
   }
 
+  /// The door of an addition while a file is replaced, and the version.
+  private func replace(_ sandbox: StoreSandbox) throws -> (door: ScriptedFileSystem, version: StoredVersion) {
+    let file = try sandbox.write("a", "text")
+    func replace(_ door: ScriptedFileSystem) throws -> StoredVersion {
+      try sandbox.store(door).keep(file, of: item, StoreSandbox.attributes) { target, settle in
+        try door.replaceContents(of: file, with: Array("newer".utf8), over: target, settling: settle)
+      }
+    }
+    // The first one makes directories that others use, too.
+    _ = try replace(DyingDoor.hurried())
+    let door = DyingDoor.hurried()
+    return (door, try replace(door))
+  }
+
+  /// Expects that the waits for the disk before the new file has its place are those for some paths, and that nothing changes from the
+  /// first of them on.
+  private func expectWaits(_ door: ScriptedFileSystem, for parts: [SystemPath]) throws {
+    let log = door.log
+    let replacement = try #require(log.lastIndex { $0.call == .rename && $0.paths.last == SystemPath("a") })
+    let waits = log[..<replacement].indices.filter {
+      log[$0].call == .synchronize && !parts.isEmpty && parts.contains(log[$0].openedPath ?? .root)
+    }
+    #expect(waits.compactMap { log[$0].openedPath } == parts)
+    let (first, last) = (try #require(waits.first), try #require(waits.last))
+    let changing: Set<SystemCall> = [.write, .link, .rename, .makeDirectory, .unlink, .setMode, .setAttribute]
+    #expect(!log[first...last].contains { changing.contains($0.call) })
+    // In between the new file only gets a name.
+    let between = log[last..<replacement].filter { changing.contains($0.call) }
+    #expect(between.map(\.call) == [.link])
+  }
+
   @Test(
     "All of a version and the new file are brought to the disk after they are complete, and before the new file is visible"
   )
   func order() async throws {
-    try await withStore { sandbox in
-      let file = try sandbox.write("a", "text")
-      _ = try sandbox.store().add(contentsOf: file, to: item, StoreSandbox.attributes)
-      let door = DyingDoor.hurried()
-      let store = try sandbox.store(door)
-      let version = try store.keep(file, of: item, StoreSandbox.attributes) { target, settle in
-        try door.replaceContents(of: file, with: Array("newer".utf8), over: target, settling: settle)
-      }
-      let log = door.log
-      let replacement = try #require(log.lastIndex { $0.call == .rename && $0.paths.last == file.lastComponent })
-      let waits = log[..<replacement].indices.filter { log[$0].call == .synchronize }
+    try await withStore(hashingLater) { sandbox in
+      let (door, version) = try replace(sandbox)
+      let store = try sandbox.store()
       let place = store.layout.directory(of: version.id, of: item)
       let contents = place.appending(StoreLayout.contentsName)
-      let parts =
-        [SystemPath(".")] + openedInStep(version, store) + [
-          contents, place, place.parent, store.layout.marks(of: item),
-        ]
-      #expect(waits.compactMap { log[$0].openedPath } == parts)
-      let (first, last) = (try #require(waits.first), try #require(waits.last))
-      let changing: Set<SystemCall> = [.write, .link, .rename, .makeDirectory, .unlink, .setMode]
-      #expect(!log[first...last].contains { changing.contains($0.call) })
-      // In between the new file only gets a name.
-      let between = log[last..<replacement].filter { changing.contains($0.call) }
-      #expect(between.map(\.call) == [.link])
+      let parts = [
+        SystemPath("."), place.appending(StoreLayout.record), contents.appending("a"), contents, place, place.parent,
+        store.layout.marks(of: item),
+      ]
+      try expectWaits(door, for: parts)
+    }
+  }
+
+  @Test("So are the file, its record and its name of a version that has no directory yet")
+  func orderOfBare() async throws {
+    try await withStore { sandbox in
+      let (door, version) = try replace(sandbox)
+      let bare = try sandbox.store().layout.bare(version.id, of: item)
+      try expectWaits(door, for: [SystemPath("."), sandbox.path("a"), bare.parent, bare.parent.parent])
     }
   }
 

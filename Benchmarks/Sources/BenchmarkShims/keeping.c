@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 enum { PATH_CAPACITY = 4096, PART_COUNT_MAX = 8 };
@@ -86,15 +87,31 @@ static int keep(const char *directory, int64_t number, struct parts *parts) {
   return error == 0 ? add_part(parts, path) : error;
 }
 
+/// The file gets another name in a directory of many, and its record is an attribute; all of that has to be brought to the disk.
+static int keep_bare(const char *directory, int64_t number, struct parts *parts) {
+  static const char record[300] = "record";
+  char path[PATH_CAPACITY], saved[PATH_CAPACITY];
+  snprintf(saved, sizeof saved, "%s/saved", directory);
+  snprintf(path, sizeof path, "%s/kept/%lld", directory, (long long)number);
+  int error = add_part(parts, saved);
+  if (error != 0) return error;
+  if (fsetxattr(parts->descriptors[parts->count - 1], "user.record", record, sizeof record, 0) != 0) return errno;
+  if (link(saved, path) != 0) return errno;
+  snprintf(path, sizeof path, "%s/kept", directory);
+  return add_part(parts, path);
+}
+
 int bench_save(const char *directory, int64_t size, int64_t number, enum bench_keeping keeping) {
   char temporary[PATH_CAPACITY], saved[PATH_CAPACITY];
   snprintf(temporary, sizeof temporary, "%s/temporary", directory);
   snprintf(saved, sizeof saved, "%s/saved", directory);
   struct parts parts = {.count = 0};
-  int error = keeping == BENCH_KEEPS_NOTHING ? 0 : keep(directory, number, &parts);
+  int error = 0;
+  if (keeping == BENCH_KEEPS_BEFORE) error = keep(directory, number, &parts);
+  if (keeping == BENCH_KEEPS_BARE) error = keep_bare(directory, number, &parts);
   if (error == 0 && keeping == BENCH_KEEPS_BEFORE) error = synchronize_all(&parts, false);
   if (error == 0) error = add_file(&parts, temporary, size);
-  if (error == 0) error = synchronize_all(&parts, keeping == BENCH_KEEPS_TOGETHER);
+  if (error == 0) error = synchronize_all(&parts, keeping == BENCH_KEEPS_BARE);
   close_all(&parts);
   if (error == 0 && rename(temporary, saved) != 0) error = errno;
   if (error == 0) error = add_part(&parts, directory);

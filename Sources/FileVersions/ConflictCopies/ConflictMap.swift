@@ -110,7 +110,8 @@ extension VersionKeeper {
     var found: Set<SystemPath> = []
     for (path, item) in try store.items(below: directory) {
       // A damaged record is reported to each caller that asks for the versions of that file.
-      let versions = (try? store.versions(of: item)) ?? []
+      // A version that has no directory yet is none of a conflict.
+      let versions = (try? store.versions(of: item, unfolding: false)) ?? []
       if versions.contains(where: { !$0.isResolved }) { found.insert(path) }
     }
     return found

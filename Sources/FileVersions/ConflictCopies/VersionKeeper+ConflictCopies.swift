@@ -118,7 +118,7 @@ extension VersionKeeper {
       return version.stored
     }
     let item = version.id.item
-    try store.completeMoves(of: item, isAlive: Self.isAlive)
+    try store.completeMoves(of: item)
     var attributes = attributes
     // The author of a copy is known at most from its name.
     (attributes.deviceName, attributes.deviceID) = ("", "")

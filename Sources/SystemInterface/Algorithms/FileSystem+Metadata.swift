@@ -50,7 +50,7 @@ extension FileSystem {
     for name in try extendedAttributesIfSupported(of: target) where name.isAccessList {
       try removeExtendedAttribute(name, of: target)
     }
-    for name in wanted {
+    for name in wanted where name != .versionRecord {
       let value: [UInt8]
       do {
         value = try extendedAttribute(name, of: source)

@@ -227,6 +227,11 @@ package struct ExtendedAttributeName: Hashable, Sendable, CustomStringConvertibl
     self.bytes = Array(string.utf8)
   }
 
+  /// The record of a file as a version that's kept of an item.
+  ///
+  /// It's the file's own: another file that gets its metadata doesn't get that.
+  package static let versionRecord = ExtendedAttributeName("user.file-coordination.version")
+
   /// The name as text.
   package var description: String {
     String(decoding: bytes, as: UTF8.self)

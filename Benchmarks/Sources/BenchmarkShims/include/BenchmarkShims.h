@@ -27,10 +27,11 @@ int64_t bench_walk_with_status(const char *root);
 
 // MARK: Saving
 
-/// The treatment of the old file when another one takes its place. It gets another name in `kept` before, with a record beside it: the
-/// least that a store of versions has to do. All of that is synced before the new file is written, or together with that, each on a
-/// thread of its own.
-enum bench_keeping { BENCH_KEEPS_NOTHING = 0, BENCH_KEEPS_BEFORE = 1, BENCH_KEEPS_TOGETHER = 2 };
+/// The treatment of the old file when another one takes its place: the least that a store of versions has to do.
+///
+/// It gets another name in `kept` before, with a record beside it, and all of that is synced before the new file is written. Or a bare
+/// one, with the record as an attribute, and all of that is synced together with the new file, each on a thread of its own.
+enum bench_keeping { BENCH_KEEPS_NOTHING = 0, BENCH_KEEPS_BEFORE = 1, BENCH_KEEPS_BARE = 2 };
 
 /// Replaces `saved` in a directory by another file of that size: written, synced, renamed, and the directory synced. Returns 0 or an
 /// error number.

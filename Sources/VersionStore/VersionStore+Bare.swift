@@ -1,0 +1,117 @@
+internal import ContentHashing
+internal import SystemInterface
+
+// A save that keeps a version waits for the disk, and each directory and each file that a version consists of makes this wait longer. So a
+// small file that's replaced needs only another name: it's a bare version, whose record is an attribute of the file. It gets its own
+// directory when somebody looks at the history, or when there are many.
+
+extension VersionStore {
+  /// The record of a bare version, and after it the step that may have to be completed of the save.
+  static let bareName = ExtendedAttributeName.versionRecord
+
+  /// Gives a file that's about to be replaced another name in the store.
+  ///
+  /// - Parameters:
+  ///   - path: The file, as a canonical path.
+  ///   - status: Its status.
+  ///   - item: The item.
+  ///   - attributes: The known properties of the version.
+  ///   - draft: The name of the file that takes its place.
+  ///   - parts: Gets the file, which has to be brought to the disk.
+  /// - Returns: The version; `nil` if the file is too large, has another name already, or can't have a name or an attribute of the store's.
+  ///   Nothing has changed then.
+  /// - Throws: The error of a system call.
+  func addBare(
+    _ path: SystemPath, _ status: FileStatus, to item: ItemID, _ attributes: VersionAttributes, draft: SystemPath,
+    _ parts: inout OpenParts
+  ) throws(VersionStoreError) -> StoredVersion? {
+    guard status.kind == .regular, status.linkCount == 1, !isHashedLater(status, .later) else { return nil }
+    let (id, _) = try drawID(for: item)
+    do throws(VersionStoreError) {
+      let file = try storing { () throws(SystemError) in
+        try files.open(path, at: .workingDirectory, flags: [.noFollow, .nonBlocking], mode: 0)
+      }
+      parts.opened = [file]
+      let step = Step.Draft(name: draft, worker: worker)
+      let version = try describeBare(file, id, of: item, named: path, attributes, step, &parts)
+      try linkBare(path, to: layout.bare(id, of: item))
+      // Another file may have been put there in between.
+      let linked = try storing { () throws(SystemError) in try files.status(of: file) }
+      if linked.linkCount == status.linkCount + 1, linked.identity == status.identity { return version }
+    } catch {
+      // It's kept in the other way, or that says why it can't be.
+    }
+    try? undoBare(id, of: item, parts)
+    close(&parts)
+    return nil
+  }
+
+  private func linkBare(_ path: SystemPath, to bare: SystemPath) throws(VersionStoreError) {
+    func link() throws(SystemError) {
+      try files.link(path, at: .workingDirectory, to: bare, at: .workingDirectory, links: .noFollow)
+    }
+    do throws(SystemError) { try link() } catch {
+      guard error.isAbsence else { throw .system(error) }
+      // The first one of this item.
+      try ensureDurableDirectory(bare.parent)
+      try storing { () throws(SystemError) in try link() }
+    }
+  }
+
+  /// Sets the record of a file, before that has a name in the store: the record of a bare version says whose it is.
+  private func describeBare(
+    _ file: FileDescriptor, _ id: VersionID, of item: ItemID, named path: SystemPath, _ attributes: VersionAttributes,
+    _ draft: Step.Draft, _ parts: inout OpenParts
+  ) throws(VersionStoreError) -> StoredVersion {
+    let status = try storing { () throws(SystemError) in try files.status(of: file) }
+    guard status.kind == .regular else { throw .notAFile(path) }
+    let hash = try storing { () throws(SystemError) in try self.hash(of: file, expecting: status.size) }
+    let version = StoredVersion(
+      id: id, item: item, attributes: attributes, isPackage: false, hash: hash, size: status.size,
+      name: path.lastComponent, mode: status.mode, modificationTime: status.modificationTime)
+    var record = version.record
+    record.add(Step.add(item, source: path, status.identity, .linking, draft).record)
+    let bytes = record.bytes
+    try storing { () throws(SystemError) in try files.setExtendedAttribute(Self.bareName, of: file, to: bytes) }
+    parts.contents = OpenParts.Contents(file: file, status: status)
+    return version
+  }
+
+  /// Brings a bare version to the disk together with the file that takes its place only then, by one wait.
+  func settleBare(
+    _ version: StoredVersion, _ open: OpenParts, with replacement: [FileDescriptor] = []
+  ) throws(SystemError) {
+    let directory = layout.bare(version.id, of: version.item).parent
+    try synchronize([directory, directory.parent], with: replacement + open.opened)
+  }
+
+  /// Ends the addition of a bare version: its file was replaced, unless it has another name still.
+  func endBare(_ version: StoredVersion, _ open: OpenParts) throws(VersionStoreError) {
+    guard let file = open.contents?.file else { return }
+    let status = try storing { () throws(SystemError) in try files.status(of: file) }
+    if status.linkCount > 1 { return try unfoldShared(version) }
+    unfoldingIsDue?(version.item)
+  }
+
+  /// Undoes the addition of a bare version whose file wasn't replaced.
+  func undoBare(_ id: VersionID, of item: ItemID, _ open: OpenParts) throws(VersionStoreError) {
+    try unlink(layout.bare(id, of: item))
+    if let contents = open.contents { try? files.removeExtendedAttribute(Self.bareName, of: contents.file) }
+  }
+
+  /// A bare version as it's listed when there's no room for its directory; `nil` if its file has other names, and may not have been replaced.
+  func bareVersion(_ id: VersionID, of item: ItemID) throws(VersionStoreError) -> StoredVersion? {
+    let bare = layout.bare(id, of: item)
+    guard let status = try status(of: bare), status.linkCount == 1,
+      let record = (try? files.extendedAttribute(Self.bareName, ofItemAt: bare)).flatMap({ StoreRecord($0) }),
+      var version = StoredVersion(record), version.id == id, version.item == item
+    else { return nil }
+    version.isBare = true
+    return version
+  }
+
+  /// The names of an item's bare versions, oldest first.
+  func bareVersionIDs(of item: ItemID) throws(VersionStoreError) -> [VersionID] {
+    try unsortedNames(in: layout.bareVersions(of: item)).compactMap { VersionID($0) }.sorted()
+  }
+}

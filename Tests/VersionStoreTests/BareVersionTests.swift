@@ -1,0 +1,286 @@
+import SystemInterface
+import Testing
+
+@testable import VersionStore
+
+@Suite("A version without a directory", .timeLimit(.minutes(4)))
+struct BareVersionTests {
+  private let item = ItemID.drawn()
+
+  /// Replaces a file, and keeps it.
+  @discardableResult
+  private func keep(
+    _ sandbox: StoreSandbox, _ door: (any FileSystem)? = nil, text: String = "new", by other: VersionStore? = nil
+  ) throws -> StoredVersion {
+    let (store, path) = (try other ?? sandbox.store(door), sandbox.path("a"))
+    let files = door ?? sandbox.files
+    return try store.keep(path, of: item, StoreSandbox.attributes) { target, settle in
+      try files.replaceContents(of: path, with: Array(text.utf8), over: target, settling: settle)
+    }
+  }
+
+  private func bareCount(_ sandbox: StoreSandbox) throws -> Int { try sandbox.store().bareVersionIDs(of: item).count }
+
+  /// What the store has besides its format, where the places of contents and versions don't matter.
+  private func rest(_ sandbox: StoreSandbox) throws -> [String] {
+    try sandbox.tree("store").filter { $0.hasPrefix("steps/") || $0.contains("/bare/") || $0.contains("/open/") }
+  }
+
+  @Test("The new file has the tag of the old one, and not its record")
+  func attributes() async throws {
+    try await withStore { sandbox in
+      let path = try sandbox.write("a", "old", mode: 0o640)
+      let store = try sandbox.store()
+      store.tag(path, item)
+      let version = try keep(sandbox)
+      #expect(store.tag(of: path) == item)
+      #expect((try? sandbox.files.extendedAttribute(.versionRecord, ofItemAt: path)) == nil)
+      #expect(try bareCount(sandbox) == 1)
+      #expect(try sandbox.texts(item) == ["old"])
+      #expect(try store.versions(of: item) == [version])
+      #expect(try rest(sandbox) == [])
+      let kept = store.path(of: version)
+      #expect(store.tag(of: kept) == nil)
+      #expect(try sandbox.files.statusIfPresent(of: kept)?.mode == 0o444)
+    }
+  }
+
+  @Test(
+    "Where the file can't have a name or an attribute of the store's, the version has a directory at once",
+    arguments: [
+      SystemCall.setAttribute, SystemCall.link,
+    ])
+  func refusals(call: SystemCall) async throws {
+    try await withStore { sandbox in
+      try sandbox.write("a", "old")
+      let door = ScriptedFileSystem { scripted in
+        let isOfBare = scripted.call == .link ? scripted.paths.last?.parent.lastComponent == SystemPath("bare") : true
+        return scripted.call == call && isOfBare ? .fail(95) : scripted.call == .synchronize ? .skip : .proceed
+      }
+      try keep(sandbox, door)
+      #expect(try bareCount(sandbox) == 0)
+      #expect(try sandbox.tree("files") == ["a 644 1 new"])
+      #expect(try sandbox.texts(item) == ["old"])
+      #expect(try rest(sandbox) == [])
+    }
+  }
+
+  /// Some bare versions, two of which have the same contents.
+  private func keepSome(_ sandbox: StoreSandbox) throws {
+    try sandbox.write("a", "one")
+    for text in ["two", "one", "three"] { try keep(sandbox, text: text) }
+  }
+
+  @Test(
+    "Its directory is made whole, or next time, whatever call the process ends at or fails", arguments: [false, true])
+  func deaths(isError: Bool) async throws {
+    let count = try await withStore { sandbox in
+      try keepSome(sandbox)
+      #expect(try bareCount(sandbox) == 3)
+      return try DyingDoor.callCount { try sandbox.store($0).unfold(of: item) }
+    }
+    var bareCounts: Set<Int> = []
+    for number in explored(count) {
+      try await withStore { sandbox in
+        try keepSome(sandbox)
+        let door = isError ? DyingDoor.failing(atCall: number) : DyingDoor.dying(atCall: number)
+        _ = try? sandbox.store(door).unfold(of: item)
+        #expect(try sandbox.openFiles() == [], "call \(number)")
+        bareCounts.insert(try bareCount(sandbox))
+        try sandbox.settle(item)
+        #expect(try sandbox.texts(item) == ["one", "two", "one"], "call \(number)")
+        #expect(try rest(sandbox) == [], "call \(number)")
+        #expect(try sandbox.tree("store/contents").count { $0.contains("/") } == 2, "call \(number)")
+        let modes = try sandbox.store().versions(of: item).map {
+          try sandbox.files.statusIfPresent(of: sandbox.store().path(of: $0))?.mode
+        }
+        #expect(modes == [0o444, 0o444, 0o444], "call \(number)")
+      }
+    }
+    #expect(bareCounts.isSuperset(of: [3, 1]))
+  }
+
+  @Test("Without room for directories it's listed, read and removed all the same")
+  func noRoom() async throws {
+    try await withStore { sandbox in
+      try keepSome(sandbox)
+      let full = ScriptedFileSystem { $0.call == .makeDirectory ? .fail(28) : .proceed }
+      let store = try sandbox.store(full)
+      let versions = try store.versions(of: item)
+      #expect(try versions.map { try sandbox.text(store.path(of: $0)) } == ["one", "two", "one"])
+      #expect(try store.newestVersion(of: item) == versions.last)
+      #expect(try store.newestVersions(of: item, countMax: 2) == versions.suffix(2).reversed())
+      #expect(try store.listing(of: item).versions == versions)
+      for version in versions { try store.verify(version) }
+      try store.restore(versions[1], to: sandbox.path("b"), over: .nothing)
+      #expect(try sandbox.text(sandbox.path("b")) == "two")
+      #expect(throws: VersionStoreError.self) { try store.retire(versions[0].id, of: item) }
+      try store.remove(versions[0].id, of: item)
+      #expect(throws: VersionStoreError.versionIsGone(versions[0].id)) { try store.remove(versions[0].id, of: item) }
+      #expect(try store.versions(of: item) == Array(versions.dropFirst()))
+      // As soon as there's room.
+      #expect(try sandbox.texts(item) == ["two", "one"])
+      #expect(try sandbox.text(store.path(of: versions[1])) == "two")
+    }
+  }
+
+  @Test("Bytes that a program writes to the file later, because it has it open, are a part of it")
+  func laterWrites() async throws {
+    try await withStore { sandbox in
+      let path = try sandbox.write("a", "old")
+      let open = try sandbox.files.open(path, at: .workingDirectory, flags: [.writeOnly], mode: 0)
+      defer { try? sandbox.files.close(open) }
+      try keep(sandbox)
+      try sandbox.files.writeAll(Array("longer".utf8), to: open)
+      #expect(try sandbox.texts(item) == ["longer"])
+      #expect(try sandbox.store().listing(of: item).damaged == [])
+    }
+  }
+
+  @Test("A file that gets another name elsewhere meanwhile keeps that, and the version has a file of its own")
+  func otherName() async throws {
+    try await withStore { sandbox in
+      let (path, other) = (try sandbox.write("a", "old", mode: 0o640), sandbox.path("b"))
+      try sandbox.files.link(path, at: .workingDirectory, to: other, at: .workingDirectory, links: .noFollow)
+      try sandbox.files.unlink(path, at: .workingDirectory, .file)
+      try sandbox.files.rename(other, at: .workingDirectory, to: path, at: .workingDirectory, .exclusive)
+      let version = try keep(sandbox)
+      // A program that knows the file by its number.
+      let bare = try sandbox.store().layout.bare(version.id, of: item)
+      try sandbox.files.link(bare, at: .workingDirectory, to: other, at: .workingDirectory, links: .noFollow)
+      #expect(try sandbox.texts(item) == ["old"])
+      #expect(try sandbox.tree("files") == ["a 644 1 new", "b 640 1 old"].map { $0.replacing("a 644", with: "a 640") })
+    }
+  }
+
+  @Test("One whose record is gone is listed with what its file says")
+  func lostRecord() async throws {
+    try await withStore { sandbox in
+      try sandbox.write("a", "old")
+      let version = try keep(sandbox)
+      let bare = try sandbox.store().layout.bare(version.id, of: item)
+      try sandbox.files.withDescriptor(bare, flags: []) { (file) throws(SystemError) in
+        try sandbox.files.removeExtendedAttribute(.versionRecord, of: file)
+      }
+      #expect(try sandbox.texts(item) == ["old"])
+      let found = try #require(try sandbox.store().versions(of: item).first)
+      #expect(found.id == version.id && found.hash == version.hash && found.attributes.author == nil)
+    }
+  }
+
+  @Test(
+    "A save that ends before the file is replaced leaves neither a version nor an attribute, and the next one keeps it",
+    arguments: [SystemCall.setAttribute, SystemCall.link])
+  func cutOff(last: SystemCall) async throws {
+    try await withStore { sandbox in
+      let path = try sandbox.write("a", "older")
+      try keep(sandbox, text: "old")
+      let door = DyingDoor.dying { call in
+        call.call == last && (last != .link || call.paths.last?.parent.lastComponent == SystemPath("bare"))
+      }
+      _ = try? keep(sandbox, door)
+      #expect(try sandbox.files.statusIfPresent(of: path)?.linkCount == (last == .link ? 2 : 1))
+      #expect((try? sandbox.files.extendedAttribute(.versionRecord, ofItemAt: path)) != nil)
+      let version = try keep(sandbox)
+      #expect(try sandbox.store().bareVersionIDs(of: item).last == version.id)
+      #expect(try sandbox.texts(item) == ["older", "old"])
+      #expect(try sandbox.tree("files") == ["a 644 1 new"])
+      #expect((try? sandbox.files.extendedAttribute(.versionRecord, ofItemAt: path)) == nil)
+    }
+  }
+
+  @Test("A save in another domain that's going on keeps its version, whoever looks at the history meanwhile")
+  func goingOn() async throws {
+    try await withStore { sandbox in
+      let path = try sandbox.write("a", "old")
+      let seen = Guarded(0)
+      let door = ScriptedFileSystem { call in
+        if call.call == .rename, call.paths.last?.lastComponent == SystemPath("a") {
+          let other = try? VersionStore(
+            at: sandbox.root.appending("store"), worker: "2-2", isAlive: { $0 == "1-2" }, time: { 1_000 })
+          let count = try? other?.versions(of: item).count
+          seen.withLock { $0 += count == 0 ? 1 : 0 }
+        }
+        return call.call == .synchronize ? .skip : .proceed
+      }
+      let version = try keep(sandbox, door)
+      #expect(seen.withLock { $0 } > 0)
+      #expect(try sandbox.texts(item) == ["old"])
+      #expect(try sandbox.store().versions(of: item).map(\.id) == [version.id])
+      #expect(try sandbox.text(path) == "new")
+    }
+  }
+
+  @Test("Two saves that don't wait for each other keep a version each")
+  func both() async throws {
+    try await withStore { sandbox in
+      try sandbox.write("a", "old")
+      let other = Guarded<StoredVersion?>(nil)
+      let isOver = Guarded(false)
+      @Sendable func store(_ door: any FileSystem, _ worker: String) throws -> VersionStore {
+        try VersionStore(
+          at: sandbox.root.appending("store"), files: door, worker: worker, isAlive: { _ in true }, time: { 1_000 })
+      }
+      let door = ScriptedFileSystem { call in
+        let isFirst =
+          call.call == .rename && call.paths.last?.lastComponent == SystemPath("a")
+          && isOver.withLock { isOver in
+            defer { isOver = true }
+            return !isOver
+          }
+        if isFirst {
+          let version = try? keep(sandbox, text: "theirs", by: store(DyingDoor.hurried(), "2-2"))
+          other.withLock { $0 = version }
+        }
+        return call.call == .synchronize ? .skip : .proceed
+      }
+      let version = try keep(sandbox, door, by: store(door, "1-2"))
+      let theirs = try #require(other.withLock { $0 })
+      let versions = try sandbox.store().versions(of: item)
+      #expect(Set(versions.map(\.id)).isSuperset(of: [version.id, theirs.id]))
+      let texts = try sandbox.texts(item) + [sandbox.text(sandbox.path("a"))]
+      #expect(Set(texts) == ["old", "theirs", "new"])
+    }
+  }
+
+  @Test("A file that isn't replaced after all, or is written in place, has a version of its own")
+  func inPlace() async throws {
+    try await withStore { sandbox in
+      let path = try sandbox.write("a", "old")
+      let store = try sandbox.store()
+      _ = try store.keep(path, of: item, StoreSandbox.attributes) { _, _ in }
+      #expect(try sandbox.texts(item) == ["old"])
+      #expect(try sandbox.tree("files") == ["a 644 1 old"])
+      #expect(try bareCount(sandbox) == 0)
+    }
+  }
+
+  @Test("It goes with its history, and to another store")
+  func histories() async throws {
+    try await withStore { sandbox in
+      let path = try sandbox.write("a", "old")
+      let store = try sandbox.store()
+      let item = try #require(try store.item(at: path, creating: true))
+      func keep() throws {
+        _ = try store.keep(path, of: item, StoreSandbox.attributes) { target, settle in
+          try sandbox.files.replaceContents(of: path, with: Array("new".utf8), over: target, settling: settle)
+        }
+      }
+      try keep()
+      let other = try VersionStore(at: sandbox.root.appending("other"), files: DyingDoor.hurried(), worker: "1-2") { 1 }
+      let moved = sandbox.path("moved")
+      try sandbox.files.rename(path, at: .workingDirectory, to: moved, at: .workingDirectory, .exclusive)
+      #expect(try other.adopt(item, at: moved, from: store))
+      let version = try #require(try other.versions(of: item).first)
+      #expect(try sandbox.text(other.path(of: version)) == "old")
+      #expect(try sandbox.tree("store/items").filter { $0.contains(item.description) } == [])
+    }
+    try await withStore { sandbox in
+      try sandbox.write("a", "old")
+      try keep(sandbox)
+      let store = try sandbox.store()
+      try store.removeHistory(GoneItem(item: item, path: sandbox.path("a"), time: 0))
+      #expect(try sandbox.tree("store/items").filter { $0.contains(item.description) } == [])
+    }
+  }
+}
