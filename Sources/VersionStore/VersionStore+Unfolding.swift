@@ -1,7 +1,7 @@
 internal import ContentHashing
 internal import SystemInterface
 
-// A bare version gets a directory like any other before somebody looks at it. What a save has left that was killed is cleared up at the
+// A bare version gets a directory like any other before somebody looks at it. Leftovers of a save that was killed are cleared up at the
 // same time. A crash at any call leaves a bare version, or one that has a directory and another name still, which goes next time.
 
 extension VersionStore {
@@ -85,7 +85,7 @@ extension VersionStore {
     } catch .damaged {
       let place = layout.directory(of: id, of: item)
       if try !names(in: place.appending(StoreLayout.contentsName)).isEmpty {
-        // That's reported to whoever lists it; the contents are there.
+        // That's reported to those who list it; the contents are there.
         try unlink(bare)
         return nil
       }

@@ -41,7 +41,7 @@ package struct VersionStore: Sendable {
   ///   - hashingIsDue: Called on the thread of an operation, inside of whatever its caller has locked, when a version has become the task
   ///     of this process that isn't hashed; see ``performTasks()``.
   ///   - unfoldingIsDue: Called on the thread of a save with the item of which a version is kept without a directory.
-  ///   - isAlive: Whether the process with a name may still be at work: what it has begun isn't completed then.
+  ///   - isAlive: Whether the process with a name may still be at work: its operations aren't completed then.
   ///   - time: The time of day in nanoseconds since 1970.
   /// - Throws: ``VersionStoreError/unknownFormat(_:_:)`` for a store of a later release, or the error of a system call.
   package init(

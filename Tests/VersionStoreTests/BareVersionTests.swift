@@ -21,7 +21,7 @@ struct BareVersionTests {
 
   private func bareCount(_ sandbox: StoreSandbox) throws -> Int { try sandbox.store().bareVersionIDs(of: item).count }
 
-  /// What the store has besides its format, where the places of contents and versions don't matter.
+  /// Unfinished work of the store.
   private func rest(_ sandbox: StoreSandbox) throws -> [String] {
     try sandbox.tree("store").filter { $0.hasPrefix("steps/") || $0.contains("/bare/") || $0.contains("/open/") }
   }
@@ -189,7 +189,7 @@ struct BareVersionTests {
     }
   }
 
-  @Test("A save in another domain that's going on keeps its version, whoever looks at the history meanwhile")
+  @Test("A save in another domain that's going on keeps its version when somebody looks at the history meanwhile")
   func goingOn() async throws {
     try await withStore { sandbox in
       let path = try sandbox.write("a", "old")

@@ -293,7 +293,7 @@ private final class VersionField: Sendable {
     return times[times.count / 2]
   }
 
-  /// What saves leave to be done later takes a part of that time, too.
+  /// Work that saves leave to be done later takes a part of that time, too.
   private func meanTimeOfSaves(_ save: () throws -> Void) throws -> Double {
     let count = isTiny ? 1 : 256
     return try time { for _ in 0..<count { try save() } } / Double(count)
