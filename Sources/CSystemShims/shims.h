@@ -414,7 +414,7 @@ struct shim_io_event {
   int64_t result, second_result;
 };
 
-enum { shim_aio_capacity = 16 };
+enum { shim_aio_capacity = 32 };
 
 /// io_setup(2): a context for `shim_aio_capacity` calls. Returns 0 or the errno.
 static inline int shim_aio_setup(unsigned long *context) {

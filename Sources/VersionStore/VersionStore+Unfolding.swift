@@ -5,8 +5,8 @@ internal import SystemInterface
 // same time. A crash at any call leaves a bare version, or one that has a directory and another name still, which goes next time.
 
 extension VersionStore {
-  /// How many versions get their directories by one wait for the disk.
-  private static let unfoldedAtOnceCountMax = 32
+  /// How many versions get their directories by one wait for the disk: the kernel takes about three times as many at once.
+  private static let unfoldedAtOnceCountMax = 10
 
   /// Gives each bare version of an item a directory.
   ///

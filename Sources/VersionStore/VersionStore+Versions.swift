@@ -8,9 +8,7 @@ extension VersionStore {
   /// - Complexity: O(1), or O(versions of the item) for their names if the last one was removed.
   package func newestVersion(of item: ItemID) throws(VersionStoreError) -> StoredVersion? {
     // All that are there are at most as new.
-    if let last = lastDrawnID(of: item), let version = try versionIfPresent(last, of: item), !version.isBare {
-      return version
-    }
+    if let last = lastDrawnID(of: item), let version = try versionIfPresent(last, of: item) { return version }
     guard let id = try listedIDs(of: item).last else { return nil }
     return try versionIfPresent(id, of: item)
   }

@@ -54,7 +54,7 @@ struct SynchronizingTests {
 
   @Test(
     "However many there are, and whichever of them can't be brought to the disk, that one's error is reported",
-    arguments: [1, 2, 16, 17, 18, 60])
+    arguments: [1, 2, 16, 32, 33, 34, 60])
   func many(count: Int) async throws {
     try await withTemporaryDirectory { sandbox in
       let files = HostFileSystem()
