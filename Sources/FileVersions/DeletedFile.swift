@@ -82,9 +82,10 @@ extension FileVersions {
 extension VersionKeeper {
   func deletedFiles(below path: SystemPath) throws -> [DeletedFile] {
     takeLeftovers(below: path)
-    keepLeftovers(ofGoneFiles: try pathsOfGoneFiles(below: path))
+    let (paths, unnoted) = try goneFiles(below: path)
+    keepLeftovers(ofGoneFiles: paths)
     return try withStoreIfPresent(at: path, otherwise: []) { store in
-      let gone = try store.goneItems(below: path).sorted { ($0.path, $1.time) < ($1.path, $0.time) }
+      let gone = try (store.goneItems(below: path) + unnoted).sorted { ($0.path, $1.time) < ($1.path, $0.time) }
       return try gone.compactMap { item in
         let versions = try store.versions(of: item.item).reversed().map { FileVersion($0, in: store) }
         guard let url = item.path.url, !versions.isEmpty else { return nil }
@@ -95,13 +96,15 @@ extension VersionKeeper {
   }
 
   /// Notes which files are gone, and completes what killed saves with versions have left of them.
-  private func pathsOfGoneFiles(below path: SystemPath) throws -> Set<SystemPath> {
-    try withStoreIfPresent(at: path, otherwise: []) { store in
-      try store.noteAbsences(below: path)
+  ///
+  /// - Returns: Their paths, and the histories of which that couldn't be noted, on a volume that can't be written.
+  private func goneFiles(below path: SystemPath) throws -> (paths: Set<SystemPath>, unnoted: [GoneItem]) {
+    try withStoreIfPresent(at: path, otherwise: ([], [])) { store in
+      let unnoted = try store.noteAbsences(below: path)
       let gone = try store.goneItems(below: path)
       // A leftover that can't be kept, on a full disk for example, stays where it is.
       for item in gone { try? store.completeMoves(of: item.item) }
-      return Set(gone.map(\.path))
+      return (Set(gone.map(\.path)), unnoted)
     }
   }
 

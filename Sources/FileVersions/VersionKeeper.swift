@@ -170,18 +170,19 @@ final class VersionKeeper: Sendable {
   /// Whether a file says of itself that another store may have its history.
   private func mayHaveComeFromElsewhere(_ path: SystemPath, _ own: SystemPath) throws -> Bool {
     for directory in try storage.otherDirectories(than: own) where VersionStore.exists(at: directory) {
-      return try VersionStore(at: directory, worker: Self.worker, isAlive: Self.isAlive, time: time).tag(of: path)
-        != nil
+      return try VersionStore(at: directory, worker: Self.worker, isAlive: Self.isAlive, time: time).tags(of: path).isEmpty == false
     }
     return false
   }
 
   /// Takes over the history of a file that has come from another volume.
   private func adoptHistory(of path: SystemPath, into store: VersionStore) throws {
-    guard !storage.isSingle, let item = try store.unknownItem(at: path) else { return }
+    if storage.isSingle { return }
+    let items = try store.unknownItems(at: path)
+    if items.isEmpty { return }
     for directory in try storage.otherDirectories(than: store.root) where VersionStore.exists(at: directory) {
       let other = try VersionStore(at: directory, worker: Self.worker, isAlive: Self.isAlive, time: time)
-      if try store.adopt(item, at: path, from: other) { return }
+      for item in items where try store.adopt(item, at: path, from: other) { return }
     }
   }
 

@@ -4,21 +4,25 @@ package import SystemInterface
 // A file that has moved to another volume takes its history along: from the store of the former volume to that of the new one.
 
 extension VersionStore {
-  /// The item that a file is by its tag, if this store doesn't know either of them.
+  /// The items that a file is by its tag, if this store knows neither the place nor one of them.
   ///
   /// - Parameter path: A canonical path.
-  /// - Returns: The item; `nil` if there's no tag, or if it's known here.
+  /// - Returns: The items; none if there's no tag, or if one is known here.
   /// - Throws: The error of a system call.
-  package func unknownItem(at path: SystemPath) throws(VersionStoreError) -> ItemID? {
-    if try place(at: path) != nil { return nil }
-    guard let item = tag(of: path), try status(of: layout.directory(of: item)) == nil else { return nil }
-    return item
+  package func unknownItems(at path: SystemPath) throws(VersionStoreError) -> [ItemID] {
+    if try place(at: path) != nil { return [] }
+    let tags = tags(of: path)
+    return tags.contains(where: isKnown) ? [] : tags
   }
 
-  /// Whether there's a store in a directory.
+  /// Whether there's a store in a directory; one that has lost its format is one, which its next use makes anew.
   package static func exists(at root: SystemPath, files: any FileSystem = HostFileSystem()) -> Bool {
+    let layout = StoreLayout(root: root)
     // One that can't be read is there: its use says why.
-    do throws(SystemError) { return try files.statusIfPresent(of: StoreLayout(root: root).format) != nil } catch {
+    do throws(SystemError) {
+      if try files.statusIfPresent(of: layout.format) != nil { return true }
+      return try files.statusIfPresent(of: layout.items) != nil
+    } catch {
       return true
     }
   }
@@ -37,7 +41,9 @@ extension VersionStore {
   package func adopt(_ item: ItemID, at path: SystemPath, from other: VersionStore) throws(VersionStoreError) -> Bool {
     guard try other.status(of: other.layout.directory(of: item)) != nil else { return false }
     let last = try other.lastPath(of: item)
-    if let last, last != path, try other.place(at: last)?.item == item, other.tag(of: last) == item { return false }
+    if let last, last != path, try other.place(at: last)?.item == item, other.tags(of: last).contains(item) {
+      return false
+    }
     try other.unfold(of: item)
     let step = step("adopt-" + item.description)
     if try status(of: step) != nil { try dispose(of: step) }

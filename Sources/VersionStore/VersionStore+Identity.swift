@@ -15,6 +15,9 @@ extension VersionStore {
   /// | an item whose former place has a file | none | stays there: this is a copy or a backup, which begins its own |
   /// | an item | another one | the former if that is gone from where it was, else the latter |
   ///
+  /// An item is gone from where it was if nothing is there, or the file of another item, while the file with its tag is the very one that
+  /// was there. Tags of items that this store doesn't have are those of other stores, for example of other users, and mean nothing here.
+  ///
   /// If nothing is there, the file of a history is gone. A new file without a tag that comes within ``gracePeriod`` goes on with the
   /// history, unless the removal was noted, or listed: editors rename the old file before they write the new one. Without extended attributes a
   /// history follows moves that are noted, and new files in the place of old ones.
@@ -43,20 +46,24 @@ extension VersionStore {
       try unlink(layout.place(of: path).appending(StoreLayout.itemName))
       place = nil
     }
-    let tag = tag(of: path)
+    let tags = tags(of: path)
+    let tag = ownTag(among: tags, preferring: place?.item)
     if let tag, tag != place?.item, try hasMovedHere(tag, status) {
       return try move(tag, to: path, status, from: place)
     }
     if let place {
       // The tag says which item it is. Most of the time the file was saved since, and only its number is another one.
       if tag == place.item, place.identity.device == status.device { return place.item }
-      let isTagged = tag == place.item || self.tag(path, place.item)
+      let isTagged = tag == place.item || self.tag(path, place.item, beside: tags)
       if !place.isOf(status) { try settle(PlaceRecord(place.item, status), at: path, isTagged: isTagged) }
       return place.item
     }
     if tag != nil {
       // A copy is no save.
       try confirmAbsence(at: path)
+    } else if let item = try itemOfDamagedPlace(at: path) {
+      try settle(PlaceRecord(item, status), at: path, isTagged: self.tag(path, item, beside: tags))
+      return item
     } else if let item = try itemMissed(at: path, status) {
       return item
     }
@@ -66,8 +73,7 @@ extension VersionStore {
       return nil
     }
     let item = ItemID.drawn()
-    // A tag of an item that isn't anywhere is none.
-    let isTagged = self.tag(path, item)
+    let isTagged = self.tag(path, item, beside: tags)
     try settle(PlaceRecord(item, status), at: path, isTagged: isTagged)
     return item
   }
@@ -84,16 +90,44 @@ extension VersionStore {
     return last.item
   }
 
+  /// The history of a place whose record has lost a byte, where the file has no tag: the one whose own record names the path.
+  ///
+  /// - Complexity: O(histories of the store) if there's such a record, else O(1).
+  private func itemOfDamagedPlace(at path: SystemPath) throws(VersionStoreError) -> ItemID? {
+    let place = layout.place(of: path)
+    do throws(VersionStoreError) {
+      _ = try record(at: place.appending(StoreLayout.itemName))
+      return nil
+    } catch .damaged {}
+    for group in try names(in: layout.items) {
+      for name in try names(in: layout.items.appending(group)) {
+        guard let item = ItemID(name.bytes[...]), try lastPath(of: item) == path else { continue }
+        if try status(of: place.appending(StoreLayout.goneName + item.description)) == nil { return item }
+      }
+    }
+    return nil
+  }
+
   /// Whether a file with the tag of an item is that item and no copy: it isn't any more where it was.
   private func hasMovedHere(_ item: ItemID, _ status: FileStatus) throws(VersionStoreError) -> Bool {
-    guard let last = try lastPath(of: item), let place = try place(at: last), place.item == item else {
-      // Its place is another's, or its file was gone: if the store has its history at all, it's here again.
-      return try self.status(of: layout.directory(of: item)) != nil
-    }
+    // If its place is another's, or its file was gone, it's here again.
+    guard let last = try lastPath(of: item), let place = try place(at: last), place.item == item else { return true }
     // A file that's there goes on with the history: it was saved by way of another file, and this is its copy or its backup.
-    // Unless a link leads from there to here.
+    // Unless a link leads from there to here, or that file is another item's: two files have changed their places.
     guard let former = try self.status(of: last) else { return true }
-    return former.identity == status.identity && status.linkCount == 1
+    if former.identity == status.identity { return status.linkCount == 1 }
+    if !place.isOf(status) { return false }
+    return try hasComeFromElsewhere(last, former)
+  }
+
+  /// Whether what's at a path is the very file that an item had at another path, by its tag and its number.
+  private func hasComeFromElsewhere(_ path: SystemPath, _ status: FileStatus) throws(VersionStoreError) -> Bool {
+    guard status.linkCount == 1, let item = tag(of: path), let last = try lastPath(of: item), last != path else {
+      return false
+    }
+    // If another one has taken its former place, it's here.
+    guard let place = try place(at: last), place.item == item else { return true }
+    return place.isOf(status)
   }
 
   private func move(
@@ -113,21 +147,47 @@ extension VersionStore {
 
   // MARK: - Tags
 
-  /// The item that a file says it is, in whichever store.
-  package func tag(of path: SystemPath) -> ItemID? {
+  /// How many items a tag names at most; the oldest ones of other stores are forgotten.
+  static let tagItemCountMax = 8
+
+  /// The item of this store that a file says it is; `nil` if it says none.
+  package func tag(of path: SystemPath) -> ItemID? { ownTag(among: tags(of: path), preferring: nil) }
+
+  /// The items that a file says it is, at most one for each store that has its history: those of several users, for example.
+  package func tags(of path: SystemPath) -> [ItemID] {
     let bytes = try? files.extendedAttribute(Self.tagName, ofItemAt: path)
-    return bytes.flatMap { ItemID(String(decoding: $0, as: UTF8.self)) }
+    return (bytes ?? []).split(separator: UInt8(ascii: " ")).compactMap { ItemID($0) }
   }
 
-  /// Tags a file; where that can't be, its place alone says which item it is.
+  private func ownTag(among tags: [ItemID], preferring item: ItemID?) -> ItemID? {
+    if let item, tags.contains(item) { return item }
+    return tags.first(where: isKnown)
+  }
+
+  /// Whether the store has a history; one that can't be looked at counts as another store's.
+  func isKnown(_ item: ItemID) -> Bool { (try? status(of: layout.directory(of: item))) != nil }
+
+  /// Tags a file; where that can't be, its place alone says which item it is. What other stores say of it stays.
   ///
   /// - Returns: Whether it's tagged.
   @discardableResult
-  func tag(_ path: SystemPath, _ item: ItemID) -> Bool {
-    (try? files.setExtendedAttribute(Self.tagName, ofItemAt: path, to: Array(item.description.utf8))) != nil
+  func tag(_ path: SystemPath, _ item: ItemID, beside tags: [ItemID]? = nil) -> Bool {
+    let others = (tags ?? self.tags(of: path)).filter { $0 != item && !isKnown($0) }
+    return setTags(of: path, to: [item] + others.prefix(Self.tagItemCountMax - 1))
   }
 
+  private func setTags(of path: SystemPath, to items: [ItemID]) -> Bool {
+    let text = items.map(\.description).joined(separator: " ")
+    return (try? files.setExtendedAttribute(Self.tagName, ofItemAt: path, to: Array(text.utf8))) != nil
+  }
+
+  /// Removes what this store says of a file.
   private func removeTag(of path: SystemPath) {
+    let others = tags(of: path).filter { !isKnown($0) }
+    if !others.isEmpty {
+      _ = setTags(of: path, to: others)
+      return
+    }
     try? files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
       try files.removeExtendedAttribute(Self.tagName, of: file)
     }

@@ -65,9 +65,12 @@ extension VersionStore {
   package func place(of path: SystemPath) -> SystemPath { layout.place(of: path) }
 
   func place(at path: SystemPath) throws(VersionStoreError) -> PlaceRecord? {
-    // One that's damaged is written anew: the tag of the file says which item it is.
+    // One that's damaged is written anew: the tag of the file says which item it is, or else the item's own record.
     try recordIfIntact(at: layout.place(of: path).appending(StoreLayout.itemName)).flatMap(PlaceRecord.init)
   }
+
+  /// Whether a history is recorded at a path, whether its file is there or not.
+  package func hasPlace(_ path: SystemPath) throws(VersionStoreError) -> Bool { try place(at: path) != nil }
 
   func recordIfIntact(at path: SystemPath) throws(VersionStoreError) -> StoreRecord? {
     do throws(VersionStoreError) { return try record(at: path) } catch .damaged { return nil }
@@ -188,16 +191,28 @@ extension VersionStore {
   /// Notes which files that have histories are gone: they aren't only missed from now on.
   ///
   /// - Parameter path: A canonical path.
+  /// - Returns: The histories of which that can't be noted, because the volume can't be written.
   /// - Throws: The error of a system call.
   /// - Complexity: O(items below the path).
-  package func noteAbsences(below path: SystemPath) throws(VersionStoreError) {
+  @discardableResult
+  package func noteAbsences(below path: SystemPath) throws(VersionStoreError) -> [GoneItem] {
+    var unnoted: [GoneItem] = []
     for place in try placesWithItems(below: layout.place(of: path)) {
       let path = layout.path(ofPlace: place)
       let kind = try status(of: path)?.kind
       guard kind != .regular, kind != .directory, let record = try self.place(at: path) else { continue }
-      if try isOnVolume(path, record) { try leave(place, record.item) }
+      if try !isOnVolume(path, record) { continue }
+      do throws(VersionStoreError) { try leave(place, record.item) } catch {
+        if !error.isOfReadOnlyVolume { throw error }
+        unnoted.append(GoneItem(item: record.item, path: path, time: time()))
+      }
     }
-    for gone in try goneItems(below: path) { try confirmAbsence(of: gone) }
+    for gone in try goneItems(below: path) {
+      do throws(VersionStoreError) { try confirmAbsence(of: gone) } catch {
+        if !error.isOfReadOnlyVolume { throw error }
+      }
+    }
+    return unnoted
   }
 
   /// Lets no history go on any more that was missed at a path.

@@ -24,6 +24,13 @@ package enum VersionStoreError: Error, Hashable, Sendable {
   case notAFile(SystemPath)
 }
 
+extension VersionStoreError {
+  /// Whether nothing can be changed in the store, and everything can be read.
+  var isOfReadOnlyVolume: Bool {
+    if case .system(let error) = self { error.number == .readOnlyFileSystem } else { false }
+  }
+}
+
 /// Runs `body`; errors of system calls become errors of the store.
 func storing<Result>(
   _ body: () throws(SystemError) -> Result

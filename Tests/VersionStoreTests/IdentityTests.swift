@@ -161,6 +161,90 @@ struct IdentityTests {
     }
   }
 
+  @Test(
+    "Files that change their places take their histories along, whichever is looked at first",
+    arguments: [["a", "b"], ["b", "a"], ["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"], ["c", "b", "a"]])
+  func changingPlaces(looks: [String]) async throws {
+    try await withStore { sandbox in
+      let (store, names) = (try sandbox.store(), looks.sorted())
+      var items: [ItemID] = []
+      for name in names { items.append(try #require(try store.item(at: sandbox.write(name, name), creating: true))) }
+      // Each file gets the name of the one before it.
+      #expect(Foundation.rename(sandbox.path(names[0]).description, sandbox.path("out").description) == 0)
+      for (old, new) in zip(names.dropFirst(), names) {
+        #expect(Foundation.rename(sandbox.path(old).description, sandbox.path(new).description) == 0)
+      }
+      #expect(Foundation.rename(sandbox.path("out").description, sandbox.path(names[names.count - 1]).description) == 0)
+      for _ in 0..<2 {
+        for name in looks {
+          let index = try #require(names.firstIndex(of: name))
+          #expect(try store.item(at: sandbox.path(name), creating: false) == items[(index + 1) % items.count])
+        }
+      }
+      #expect(try store.goneItems(below: sandbox.root) == [])
+    }
+  }
+
+  @Test(
+    "A copy that replaces a file is a save of that file, also if another file has come to the place of the original")
+  func copiesOfReplacedFiles() async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      var items: [String: ItemID] = [:]
+      for name in ["a", "b", "c"] { items[name] = try store.item(at: sandbox.write(name, name), creating: true) }
+      try sandbox.files.copyItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: true)
+      #expect(Foundation.rename(sandbox.path("c").description, sandbox.path("a").description) == 0)
+      #expect(try store.item(at: sandbox.path("b"), creating: false) == items["b"])
+      #expect(try store.item(at: sandbox.path("a"), creating: false) == items["c"])
+    }
+  }
+
+  @Test("A look, or a history, of one store leaves what another store says of the file", arguments: [false, true])
+  func severalStores(creating: Bool) async throws {
+    try await withStore { sandbox in
+      let other = try VersionStore(at: sandbox.root.appending("other"), worker: "2", time: { 9 })
+      let store = try sandbox.store()
+      let path = try sandbox.write("a", "1")
+      let item = try #require(try store.item(at: path, creating: true))
+      let others = try other.item(at: path, creating: creating)
+      #expect((others != nil) == creating)
+      #expect(Foundation.rename(path.description, sandbox.path("b").description) == 0)
+      #expect(try other.item(at: sandbox.path("b"), creating: false) == others)
+      #expect(try store.item(at: sandbox.path("b"), creating: false) == item)
+      // A copy is one for each of them.
+      try sandbox.files.copyItem(from: sandbox.path("b"), to: sandbox.path("c"), replacing: false)
+      for store in [store, other] { #expect(try store.item(at: sandbox.path("c"), creating: false) == nil) }
+      #expect(store.tags(of: sandbox.path("c")).contains(item) == false)
+    }
+  }
+
+  @Test("Looks by several stores don't change the file")
+  func looksOfSeveralStores() async throws {
+    try await withStore { sandbox in
+      let stores = [
+        try sandbox.store(), try VersionStore(at: sandbox.root.appending("other"), worker: "2", time: { 9 }),
+      ]
+      let path = try sandbox.write("a", "1")
+      let items = try stores.map { try $0.item(at: path, creating: true) }
+      let before = try sandbox.files.extendedAttribute(VersionStore.tagName, ofItemAt: path)
+      for (store, item) in zip(stores, items) { #expect(try store.item(at: path, creating: false) == item) }
+      #expect(try sandbox.files.extendedAttribute(VersionStore.tagName, ofItemAt: path) == before)
+    }
+  }
+
+  @Test("A file names the histories of eight stores; those that named it last stay", arguments: [8, 9])
+  func tagLimit(storeCount: Int) async throws {
+    try await withStore { sandbox in
+      let path = try sandbox.write("a", "1")
+      let items = try (0..<storeCount).map { number in
+        let store = try VersionStore(at: sandbox.root.appending("store\(number)"), worker: "2", time: { 9 })
+        return try #require(try store.item(at: path, creating: true))
+      }
+      #expect(try sandbox.store().tags(of: path) == Array(items.reversed().prefix(VersionStore.tagItemCountMax)))
+      #expect(VersionStore.tagItemCountMax == 8)
+    }
+  }
+
   @Test("Without extended attributes it follows saves and noted moves")
   func withoutAttributes() async throws {
     try await withStore { sandbox in
@@ -179,6 +263,56 @@ struct IdentityTests {
       #expect(try store.item(at: sandbox.path("b"), creating: true) == item)
       #expect(Foundation.rename(sandbox.path("b").description, sandbox.path("c").description) == 0)
       #expect(try store.item(at: sandbox.path("c"), creating: true) != item)
+    }
+  }
+
+  @Test(
+    "Without extended attributes it's found again if its place's record has lost a byte, and no other one is",
+    arguments: [true, false])
+  func damagedPlace(hasAttributes: Bool) async throws {
+    try await withStore { sandbox in
+      let door = ScriptedFileSystem { call in
+        if call.call == .synchronize { return .skip }
+        let refused: Set<SystemCall> = [.attribute, .setAttribute, .attributeByName, .setAttributeByName]
+        return !hasAttributes && refused.contains(call.call) ? .fail(95) : .proceed
+      }
+      let store = try sandbox.store(door)
+      let path = try sandbox.write("a", "1")
+      _ = try store.item(at: sandbox.write("b", "b"), creating: true)
+      // One that was there before, and is gone.
+      let former = try #require(try store.item(at: path, creating: true))
+      try store.noteRemoval(of: path)
+      try sandbox.files.removeItem(at: path)
+      try sandbox.write("a", "2")
+      let item = try #require(try store.item(at: path, creating: true))
+      #expect(item != former)
+      let record = store.place(of: path).appending(StoreLayout.itemName)
+      var bytes = try sandbox.files.contents(of: record)
+      bytes[bytes.count / 2] ^= 1
+      try sandbox.files.replaceContents(of: record, with: bytes)
+      #expect(try store.place(at: path) == nil)
+      #expect(try store.item(at: path, creating: false) == item)
+      #expect(try store.place(at: path)?.item == item)
+    }
+  }
+
+  @Test("Files that are gone are named on a volume that can't be written, and nothing of it is noted")
+  func readOnlyVolume() async throws {
+    try await withStore { sandbox in
+      let path = try sandbox.write("d/a", "1")
+      let item = try #require(try sandbox.store().item(at: path, creating: true))
+      let version = try sandbox.store().add(contentsOf: path, to: item, StoreSandbox.attributes)
+      try sandbox.files.removeItem(at: path)
+      let before = try sandbox.tree("store")
+      let changes: Set<SystemCall> = [.makeDirectory, .rename, .unlink, .setAttribute, .setAttributeByName, .write]
+      let door = ScriptedFileSystem { changes.contains($0.call) ? .fail(30) : .proceed }
+      let store = try sandbox.store(door, at: 77)
+      #expect(try store.noteAbsences(below: sandbox.root) == [GoneItem(item: item, path: path, time: 77)])
+      #expect(try store.versions(of: item) == [version])
+      #expect(try sandbox.tree("store").filter { !$0.contains("steps/") } == before)
+      // Another failure is one.
+      let full = ScriptedFileSystem { changes.contains($0.call) ? .fail(28) : .proceed }
+      #expect(throws: VersionStoreError.self) { try sandbox.store(full).noteAbsences(below: sandbox.root) }
     }
   }
 }
