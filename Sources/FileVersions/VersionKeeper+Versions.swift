@@ -8,7 +8,7 @@ internal import VersionStore
 
 extension VersionKeeper {
   func currentVersion(at path: SystemPath) throws -> FileVersion? {
-    guard let status = try status(of: path) else { return nil }
+    guard let status = try statusOrAbsence(of: path) else { return nil }
     try lookAtFile(ofCopy: path)
     return try withStore(at: [path]) { store in
       guard let item = try store.item(at: path, creating: true) else { return nil }
@@ -62,7 +62,7 @@ extension VersionKeeper {
 
   /// A version that's kept of a file; `nil` when it was removed, is another file's, or its record isn't what it was.
   func version(_ id: VersionID, of item: ItemID, at path: SystemPath) throws -> FileVersion? {
-    if try status(of: path) == nil { return nil }
+    if try statusOrAbsence(of: path) == nil { return nil }
     return try withStoreIfPresent(at: path, otherwise: nil) { store in
       guard try store.item(at: path, creating: false) == item else { return nil }
       try store.unfold(of: item)
@@ -75,7 +75,7 @@ extension VersionKeeper {
   }
 
   func newestVersions(at path: SystemPath, countMax: Int) throws -> [FileVersion]? {
-    if try status(of: path) == nil { return nil }
+    if try statusOrAbsence(of: path) == nil { return nil }
     return try withStoreIfPresent(at: path, otherwise: []) { store in
       guard let item = try store.item(at: path, creating: false) else { return [] }
       return try store.newestVersions(of: item, countMax: countMax).map { FileVersion($0, in: store) }
@@ -83,7 +83,7 @@ extension VersionKeeper {
   }
 
   func versions(at path: SystemPath, _ claimed: Set<SystemPath>? = nil) throws -> [FileVersion]? {
-    if try status(of: path) == nil { return nil }
+    if try statusOrAbsence(of: path) == nil { return nil }
     try lookAtFile(ofCopy: path)
     let kept: [FileVersion] = try withStoreIfPresent(at: path, otherwise: []) { store in
       guard let item = try store.item(at: path, creating: false) else { return [] }
@@ -103,6 +103,21 @@ extension VersionKeeper {
     guard let status = try HostFileSystem().statusIfPresent(of: path) else { return nil }
     guard status.kind == .regular || status.kind == .directory else { throw VersionStoreError.notAFile(path) }
     return status
+  }
+
+  /// The same for a look at versions: a file that's missed begins a history of its own when it's there again later.
+  private func statusOrAbsence(of path: SystemPath) throws -> FileStatus? {
+    if let status = try status(of: path) { return status }
+    // The answer is the same if that can't be noted, on a volume that's read-only for example.
+    try? noteAbsence(at: path)
+    return nil
+  }
+
+  private func noteAbsence(at path: SystemPath) throws {
+    let directory = try storage.directory(for: path, making: false)
+    if !VersionStore.exists(at: directory) { return }
+    if try !VersionStore(at: directory, worker: Self.worker, time: time).hasPlace(path) { return }
+    try withStore(at: [path]) { store in _ = try store.item(at: path, creating: false) }
   }
 
   func contents(of version: FileVersion) throws -> Data {

@@ -26,21 +26,40 @@ package struct KeptState: Sendable {
 }
 
 extension VersionStore {
-  /// Keeps what's at a path, if anything is, and remembers what that was.
+  /// Keeps what's at a path, if anything is and the newest version isn't that already, and remembers what that was.
   ///
   /// - Parameters:
   ///   - path: A canonical path.
   ///   - item: The item.
   ///   - attributes: The attributes that the version gets.
-  /// - Returns: The version, and the state of the file.
+  /// - Returns: The version, if one was added, and the state of the file.
   /// - Throws: The error of a system call; no version was added then.
   /// - Complexity: O(bytes).
   package func keepState(
     of path: SystemPath, for item: ItemID, _ attributes: VersionAttributes
   ) throws(VersionStoreError) -> (version: StoredVersion?, state: KeptState) {
     guard let status = try status(of: path) else { return (nil, .nothing) }
+    if let version = try newestVersion(of: item, ifIsOf: path, status) {
+      return (nil, KeptState(status: status, version: version))
+    }
     let version = try add(contentsOf: path, to: item, attributes)
     return (version, KeptState(status: status, version: version))
+  }
+
+  /// The newest version of an item if it has all that a version of a file would have.
+  ///
+  /// A conflict goes when it's resolved, and one that's discardable at any time.
+  private func newestVersion(
+    of item: ItemID, ifIsOf path: SystemPath, _ status: FileStatus
+  ) throws(VersionStoreError) -> StoredVersion? {
+    let newest: StoredVersion?
+    do throws(VersionStoreError) { newest = try newestVersion(of: item) } catch .damaged { return nil }
+    guard let newest, newest.hash != nil, newest.name == path.lastComponent, newest.mode == status.mode,
+      !newest.attributes.isConflict, !newest.isDiscardable, try has(newest, path, status)
+    else { return nil }
+    // The name of a version says nothing of its contents, which may have lost a byte.
+    do throws(VersionStoreError) { try verify(newest) } catch .damaged { return nil }
+    return newest
   }
 
   /// Puts the contents of a version at a path where nothing is.
