@@ -52,7 +52,7 @@ extension FileCoordinator {
     let coordinator = self
     return try await Offload.run { () throws(any Error) in
       try coordinator.blocking.write(url, options: .forMerging, deadlines: deadlines) { access in
-        let old = try HostFileSystem().contentsIfPresent(of: access.canonicalPath)
+        let old = try FileVersionError.passing { try HostFileSystem().contentsIfPresent(of: access.canonicalPath) }
         var new = old.map { Data($0) } ?? Data()
         let result = try change(&new)
         let bytes = Array(new)
@@ -115,10 +115,12 @@ extension VersionKeeper {
   func replaceContents(
     _ access: borrowing FileAccess, _ contents: [UInt8], _ options: FileCoordinator.SavingOptions
   ) throws {
-    try keep(access) { path, target, settle in
-      try HostFileSystem().replaceContents(
-        of: path, with: contents, permission: options.contains(.replacesReadOnly) ? .ignored : .required, over: target,
-        settling: settle)
+    try FileVersionError.passing {
+      try keep(access) { path, target, settle in
+        try HostFileSystem().replaceContents(
+          of: path, with: contents, permission: options.contains(.replacesReadOnly) ? .ignored : .required,
+          over: target, settling: settle)
+      }
     }
   }
 }

@@ -157,6 +157,15 @@ extension FileVersionError {
     return ""
   }
 
+  /// Runs a part of an access; errors of the store and of the kernel become errors that say what to do.
+  static func passing<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as VersionStoreError { throw FileVersionError(error) } catch let error
+      as SystemError
+    {
+      throw FileVersionError(error)
+    }
+  }
+
   init(_ error: FileCoordinationError) { self.init(.coordination, error.description, underlyingError: error) }
 
   /// Any error of an access in which only errors of these kinds are thrown.

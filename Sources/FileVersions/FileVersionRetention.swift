@@ -80,11 +80,12 @@ public struct FileVersionRetention: Hashable, Sendable {
       remove(where: surplus.contains)
     }
     if let byteCountMax {
-      var surplus = kept.reduce(0) { $0 + $1.size } - byteCountMax
+      // Any limit that a caller states has a difference here.
+      var surplus = kept.reduce(Int128(0)) { $0 + Int128($1.size) } - Int128(max(byteCountMax, 0))
       let first = kept.filter(\.isDiscardable) + kept.filter { !$0.isDiscardable }
       var chosen: Set<FileVersion> = []
       for version in first where surplus > 0 {
-        surplus -= version.size
+        surplus -= Int128(version.size)
         chosen.insert(version)
       }
       remove(where: chosen.contains)
@@ -96,7 +97,7 @@ public struct FileVersionRetention: Hashable, Sendable {
   private func thinnedOut(_ versions: [FileVersion], at date: Date) -> Set<FileVersion> {
     struct Slot: Hashable {
       let rule: Thinning
-      let number: Int
+      let number: Double
     }
     var newest: [Slot: FileVersion] = [:]
     var removed: Set<FileVersion> = []
@@ -104,7 +105,10 @@ public struct FileVersionRetention: Hashable, Sendable {
       let age = version.age(at: date)
       let rules = thinning.filter { $0.age <= age && $0.interval > 0 }
       guard let rule = rules.max(by: { $0.age < $1.age }), let addition = version.additionDate else { continue }
-      let slot = Slot(rule: rule, number: Int((addition.timeIntervalSince1970 / rule.interval).rounded(.down)))
+      let number = (addition.timeIntervalSince1970 / rule.interval).rounded(.down)
+      // Each version is alone in an interval that's too short to be numbered.
+      guard number.isFinite else { continue }
+      let slot = Slot(rule: rule, number: number)
       if let older = newest.updateValue(version, forKey: slot) { removed.insert(older) }
     }
     return removed

@@ -379,6 +379,23 @@ struct FileVersionRetentionTests {
     #expect(FileVersionRetention(countMax: 0).removals(among: versions, at: now).count == 4)
   }
 
+  @Test("Limits at the ends of their types remove what they say, and nothing else")
+  func extremes() throws {
+    let versions = try versions([1, 2, 3, 4])
+    for byteCount in [Int64.min, -1, 0] {
+      #expect(FileVersionRetention(byteCountMax: byteCount).removals(among: versions, at: now).count == 4)
+    }
+    #expect(FileVersionRetention(byteCountMax: .max).removals(among: versions, at: now) == [])
+    let huge = try self.versions([1, 2], size: .max)
+    #expect(FileVersionRetention(byteCountMax: .max).removals(among: huge, at: now) == [huge[1]])
+    for interval in [1e-300, .leastNonzeroMagnitude, 0, -1, .nan] {
+      let policy = FileVersionRetention(thinning: [.init(from: 0, interval: interval)])
+      #expect(policy.removals(among: versions, at: now) == [], "\(interval)")
+    }
+    let once = FileVersionRetention(thinning: [.init(from: 0, interval: .infinity)])
+    #expect(once.removals(among: versions, at: now).count == 3)
+  }
+
   @Test("Thinned out like backups, one of each hour, day and week stays, the newest of it")
   func thinning() throws {
     let policy = FileVersionRetention(thinning: .likeBackups)

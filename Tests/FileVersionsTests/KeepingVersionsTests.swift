@@ -50,6 +50,31 @@ struct KeepingVersionsTests {
     }
   }
 
+  @Test("Verbs that can't keep a version throw an error that says what to do, and leave the file")
+  func errors() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "old")
+      try await fixture.versions.addVersion(of: file)
+      let format = fixture.root.appending(path: "store/format")
+      try FileManager.default.removeItem(at: format)
+      try Data("of a later release".utf8).write(to: format)
+      let coordinator = FileCoordinator(domain: fixture.domain)
+      #expect(
+        await codeOfError {
+          try await coordinator.replaceContents(of: file, with: Data(), keepingVersion: fixture.versions)
+        } == .unknownFormat)
+      #expect(
+        await codeOfError {
+          try await coordinator.update(file, keepingVersion: fixture.versions) { $0 = Data() }
+        } == .unknownFormat)
+      #expect(
+        await codeOfError {
+          try await coordinator.update(fixture.root, keepingVersion: fixture.versions) { $0 = Data() }
+        } == .fileSystem)
+      #expect(try fixture.text(file) == "old")
+    }
+  }
+
   @Test("A failure of what replaces leaves the file, and no version")
   func failure() async throws {
     try await withFixture { fixture in

@@ -228,13 +228,13 @@ struct RemovedVersionsTests {
   }
 }
 
-private func errorOf(_ body: () async throws -> some Any) async -> FileVersionError? {
+func errorOf(_ body: () async throws -> some Any) async -> FileVersionError? {
   do {
     _ = try await body()
     return nil
   } catch { return error as? FileVersionError }
 }
 
-private func codeOfError(_ body: () async throws -> some Any) async -> FileVersionError.Code? {
+func codeOfError(_ body: () async throws -> some Any) async -> FileVersionError.Code? {
   await errorOf(body)?.code
 }

@@ -91,6 +91,8 @@ public struct ConflictCopyName: Hashable, Sendable {
         let original = name[..<marker.start] + name[end...]
         // `.txt` is a file without extension, and no engine but Syncthing makes of it what looks like a file without stem.
         let hasStem = marker.start > 0 || engine.scheme == .syncthing && end < name.count
+        // It puts the marker before an extension if there's one, also if that's all of the name.
+        if engine.scheme == .syncthing, end == name.count, original.contains(dot) { continue }
         if hasStem, original != [dot], original != [dot, dot] {
           return Layer(engine: engine, marker: marker, original: Array(original))
         }

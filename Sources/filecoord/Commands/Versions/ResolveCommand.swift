@@ -157,6 +157,12 @@ private struct Resolver {
   }
 
   private func merged(_ conflict: FileConflict) async throws -> FileResolution {
+    if ([conflict.current] + conflict.others).contains(where: \.isPackage) {
+      throw Failure(
+        .failure,
+        "'\(file.pathText.onOneLine)' or a version of it is a directory, which '--merge' can't merge: it's as it was. Use '--keep', with 'all' "
+          + "to merge by hand.")
+    }
     MergeDirectory.removeLeftovers()
     let directory = try MergeDirectory()
     defer { directory.remove() }
