@@ -227,8 +227,10 @@ struct IdentityTests {
       let path = try sandbox.write("a", "1")
       let items = try stores.map { try $0.item(at: path, creating: true) }
       let before = try sandbox.files.extendedAttribute(VersionStore.tagName, ofItemAt: path)
-      for (store, item) in zip(stores, items) { #expect(try store.item(at: path, creating: false) == item) }
-      #expect(try sandbox.files.extendedAttribute(VersionStore.tagName, ofItemAt: path) == before)
+      for (store, item) in zip(stores, items) {
+        #expect(try store.item(at: path, creating: false) == item)
+        #expect(try sandbox.files.extendedAttribute(VersionStore.tagName, ofItemAt: path) == before)
+      }
     }
   }
 
