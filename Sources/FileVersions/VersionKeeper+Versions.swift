@@ -101,6 +101,13 @@ extension VersionKeeper {
 
   func status(of path: SystemPath) throws -> FileStatus? {
     guard let status = try HostFileSystem().statusIfPresent(of: path) else { return nil }
+    if status.kind == .symbolicLink {
+      let target = try? HostFileSystem().readLink(path, at: .workingDirectory)
+      throw FileVersionError(
+        .notAFile,
+        "'\(path)' is a symbolic link\(target.map { " to '\($0)'" } ?? ""), and there are no versions of links. Pass the path of the file "
+          + "to which it leads.")
+    }
     guard status.kind == .regular || status.kind == .directory else { throw VersionStoreError.notAFile(path) }
     return status
   }

@@ -342,17 +342,19 @@ struct VersionCommandTests {
     #expect(try keeper.end() == 0)
   }
 
+  /// The record of the first version of a list in JSON.
+  private func record(of list: String) throws -> String {
+    let line = try #require(list.split(separator: "\n").first)
+    let object = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    let contents = URL(filePath: try #require(object["path"] as? String)).deletingLastPathComponent()
+    return contents.deletingLastPathComponent().appending(path: "record").path
+  }
+
   @Test("A version without its record, and a removed one with another record, are named: 74")
   func damagedRecords() throws {
     _ = try output("keep", file)
     try bench.makeFile("notes.txt", "other")
     _ = try output("keep", file)
-    func record(of list: String) throws -> String {
-      let line = try #require(list.split(separator: "\n").first)
-      let object = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
-      let contents = URL(filePath: try #require(object["path"] as? String)).deletingLastPathComponent()
-      return contents.deletingLastPathComponent().appending(path: "record").path
-    }
     let missing = try record(of: output("versions", "--json", file))
     try FileManager.default.removeItem(atPath: missing)
     let listed = try bench.run("versions", file)
@@ -363,6 +365,38 @@ struct VersionCommandTests {
     try Data("nothing".utf8).write(to: URL(filePath: changed))
     let removed = try bench.run("versions", "--removed", file)
     #expect(removed.status == 74 && removed.errors.contains(changed) && removed.output == "", "\(removed.errors)")
+  }
+
+  @Test("A restoration without a number says that a newer version is damaged")
+  func restoringBesideDamage() throws {
+    for text in ["one\n", "two\n"] {
+      try bench.makeFile("notes.txt", text)
+      _ = try output("keep", file)
+    }
+    let changed = try record(of: output("versions", "--json", file))
+    let intact = try bench.run("restore", file)
+    #expect(intact.status == 0 && intact.errors == "")
+    try bench.makeFile("notes.txt", "three\n")
+    try Data("nothing".utf8).write(to: URL(filePath: changed))
+    let restored = try bench.run("restore", file)
+    #expect(restored.status == 0 && restored.errors.contains(changed), "\(restored.errors)")
+    #expect(bench.text("notes.txt") == "one\n")
+  }
+
+  @Test("A conflict of packages is resolved by '--keep', and '--merge' says so")
+  func packages() throws {
+    for name in ["p.pages", "p.sync-conflict-20260102-030405-ABCDEFG.pages"] {
+      try FileManager.default.createDirectory(atPath: bench.path(name), withIntermediateDirectories: false)
+    }
+    try bench.makeFile("p.pages/text", "one\n")
+    try bench.makeFile("p.sync-conflict-20260102-030405-ABCDEFG.pages/text", "two\n")
+    let package = bench.root + "/p.pages"
+    let merged = try bench.run("resolve", package, "--copies", "--merge", "true")
+    #expect(merged.status == 1 && merged.errors.contains("Use '--keep'"), "\(merged.errors)")
+    #expect(bench.text("p.pages/text") == "one\n")
+    #expect(try bench.run("conflicts", "--copies", bench.root).status == 1)
+    _ = try output("resolve", package, "--copies", "--keep", "1")
+    #expect(bench.text("p.pages/text") == "two\n")
   }
 
   @Test("Conflict copies are listed, also live, and merged by a program; a merge that fails changes nothing")

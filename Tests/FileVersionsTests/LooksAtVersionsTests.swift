@@ -53,6 +53,24 @@ struct LooksAtVersionsTests {
     }
   }
 
+  @Test("A symbolic link has no versions, and the error says where it leads")
+  func links() async throws {
+    try await withFixture { fixture in
+      let link = fixture.root.appending(path: "link")
+      try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "a")
+      for isThere in [false, true] {
+        if isThere { try fixture.write("a", "1") }
+        for error in [
+          await errorOf { try await fixture.versions.versions(of: link) },
+          await errorOf { try await fixture.versions.addVersion(of: link) },
+        ] {
+          #expect(error?.code == .notAFile)
+          #expect(error?.message.contains("'\(link.path)' is a symbolic link to 'a'") == true, "\(error as Any)")
+        }
+      }
+    }
+  }
+
   @Test("A store that has lost its format is still one, and has its versions")
   func lostFormat() async throws {
     try await withFixture { fixture in

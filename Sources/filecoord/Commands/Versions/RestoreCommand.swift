@@ -37,6 +37,8 @@ extension Command {
         if let deleted { try chosen(session, deleted.versions, file) } else {
           try await session.named([chosenName(session)], of: versions).versions[0]
         }
+      // A newer one may be damaged: then this isn't the one that's meant.
+      if session.invocation.operands.count == 1, deleted == nil { _ = try await reportDamage(session, versions) }
       let restored = try await versions.restore(version, to: target ?? file)
       Terminal.output.write("\(restored.pathText)\n")
       return .success

@@ -54,7 +54,8 @@ extension Command {
       return try await reportDamage(session, versions)
     })
 
-  private static func reportDamage(_ session: Session, _ versions: FileVersions) async throws -> ExitCode {
+  /// Names the versions that aren't among those of the first operand because their records have changed.
+  static func reportDamage(_ session: Session, _ versions: FileVersions) async throws -> ExitCode {
     let damaged = try await versions.damagedRecords(of: URL(file: session.invocation.operands[0]))
     for record in damaged {
       Terminal.error.write(
