@@ -167,7 +167,9 @@ extension VersionStore {
   /// Whether the store has a history; one that can't be looked at counts as another store's.
   func isKnown(_ item: ItemID) -> Bool { (try? status(of: layout.directory(of: item))) != nil }
 
-  /// Tags a file; where that can't be, its place alone says which item it is. What other stores say of it stays.
+  /// Tags a file; where that can't be, its place alone says which item it is.
+  ///
+  /// The file keeps the tags of items that this store doesn't have.
   ///
   /// - Returns: Whether it's tagged.
   @discardableResult
