@@ -74,7 +74,10 @@ extension FileVersions {
   /// - Throws: ``FileVersionError``.
   public func removeVersions(of file: DeletedFile) async throws(FileVersionError) {
     try await perform { keeper in
-      _ = try keeper.withStore(at: [file.gone.path]) { store in try store.forget(file.gone) }
+      try keeper.withStore(at: [file.gone.path]) { store in
+        try store.noteAbsence(of: file.gone)
+        try store.forget(file.gone)
+      }
     }
   }
 }
@@ -117,6 +120,7 @@ extension VersionKeeper {
       try FileManager.default.createDirectory(
         at: Self.url(of: path.parent), withIntermediateDirectories: true)
       try withStore(at: [path]) { store in
+        try store.noteAbsence(of: file.gone)
         guard try store.isGone(file.gone) else {
           throw FileVersionError(
             .fileExists,

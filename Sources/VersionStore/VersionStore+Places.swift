@@ -215,6 +215,16 @@ extension VersionStore {
     return unnoted
   }
 
+  /// Notes that the file of a history is gone, which was found while the volume couldn't be written.
+  ///
+  /// - Parameter gone: One of those that ``noteAbsences(below:)`` has returned; others are noted already.
+  /// - Throws: The error of a system call: also if the volume still can't be written.
+  package func noteAbsence(of gone: GoneItem) throws(VersionStoreError) {
+    if try status(of: goneRecord(of: gone)) != nil { return }
+    guard try status(of: gone.path) == nil, try place(at: gone.path)?.item == gone.item else { return }
+    try leave(layout.place(of: gone.path), gone.item)
+  }
+
   /// Lets no history go on any more that was missed at a path.
   func confirmAbsence(at path: SystemPath) throws(VersionStoreError) {
     for gone in try goneItems(at: path) { try confirmAbsence(of: gone) }

@@ -309,10 +309,20 @@ struct IdentityTests {
       let changes: Set<SystemCall> = [.makeDirectory, .rename, .unlink, .setAttribute, .setAttributeByName, .write]
       let door = ScriptedFileSystem { changes.contains($0.call) ? .fail(30) : .proceed }
       let store = try sandbox.store(door, at: 77)
-      #expect(try store.noteAbsences(below: sandbox.root) == [GoneItem(item: item, path: path, time: 77)])
+      let gone = GoneItem(item: item, path: path, time: 77)
+      #expect(try store.noteAbsences(below: sandbox.root) == [gone])
+      #expect { try store.noteAbsence(of: gone) } throws: { ($0 as? VersionStoreError)?.isOfReadOnlyVolume == true }
       #expect(try store.versions(of: item) == [version])
       #expect(try sandbox.tree("store").filter { !$0.contains("steps/") } == before)
+      // The history can be removed as soon as the volume can be written.
+      #expect(try !sandbox.store().forget(gone))
+      try sandbox.store().noteAbsence(of: gone)
+      #expect(try sandbox.store().isGone(gone))
+      #expect(try sandbox.store().forget(gone))
+      #expect(try sandbox.store().versions(of: item) == [])
       // Another failure is one.
+      _ = try sandbox.store().item(at: sandbox.write("d/a", "2"), creating: true)
+      try sandbox.files.removeItem(at: path)
       let full = ScriptedFileSystem { changes.contains($0.call) ? .fail(28) : .proceed }
       #expect(throws: VersionStoreError.self) { try sandbox.store(full).noteAbsences(below: sandbox.root) }
     }
