@@ -117,9 +117,10 @@ struct ConflictCopyExplorationTests {
     {
       try await withConflictCopies { sandbox in
         let conflict = try await prepare(sandbox)
-        let failures = Guarded(0)
+        let (failures, isReached) = (Guarded(0), Guarded(false))
         let door = ScriptedFileSystem { call in
           if call.number != number { return .proceed }
+          isReached.withLock { $0 = true }
           do {
             try sandbox.write("draft", "foreign")
             try HostFileSystem().rename(
@@ -131,7 +132,11 @@ struct ConflictCopyExplorationTests {
         try? resolve(kind, conflict, sandbox, door)
         let texts = try await texts(sandbox)
         #expect(failures.withLock { $0 } == 0)
-        #expect(texts.contains("foreign"), "\(kind), \(name), call \(number): \(texts)")
+        // Some runs need a call less than the one that was counted.
+        let callCount = door.log.count
+        #expect(isReached.withLock { $0 } || number > callCount)
+        let isKept = texts.contains("foreign") || number > callCount
+        #expect(isKept, "\(kind), \(name), call \(number) of \(callCount): \(texts)")
       }
     }
   }
