@@ -104,7 +104,8 @@ public enum DocumentErrorDecision: Hashable, Sendable {
   case retryNow
   /// As ``present``, but the state doesn't have the error.
   ///
-  /// Saves have the times of ``AutosavePolicy``, the crash journal has growing pauses, and a file is read again when it changes.
+  /// Saves have the times of ``AutosavePolicy``, the crash journal has growing pauses, and a file is read again when it changes, and after
+  /// pauses that grow from a second to 64.
   case retryLater
   /// The contents go to a new file, which is the document's from then on, as with ``FileDocument/save(as:replacing:within:)``.
   ///

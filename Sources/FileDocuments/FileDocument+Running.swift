@@ -69,6 +69,8 @@ extension FileDocument {
     case .answer(let id, let error): waitingQuestions.removeValue(forKey: id)?.resume(returning: error)
     case .armTimer(let time):
       _ = options.clock.schedule(at: time) { [weak self] in Task { await self?.receive(.timerFired) } }
+    case .armReadingTimer(let time):
+      _ = options.clock.schedule(at: time) { [weak self] in Task { await self?.receive(.readingTimerFired) } }
     case .retryJournal: retryJournal()
     case .publish(let state): publish(state)
     }

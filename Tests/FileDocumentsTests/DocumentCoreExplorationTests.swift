@@ -234,7 +234,8 @@ extension DocumentMutant {
   fileprivate var scenarios: [DocumentScenario] {
     switch self {
     case .neverLooksForVersions, .ignoresVersions, .looksForVersionsAnyway: DocumentScenario.versions
-    case .asksNobody, .delaysRetries, .forgetsPlaces, .ignoresLocks: DocumentScenario.decisions
+    case .asksNobody, .delaysRetries, .forgetsPlaces, .ignoresLocks, .forgetsReading:
+      DocumentScenario.decisions
     default: DocumentScenario.small + DocumentScenario.medium
     }
   }

@@ -259,6 +259,51 @@ struct ErrorHandlingTests {
     }
   }
 
+  @Test("UD-20: A file that can't be read is read again after a pause, also if it doesn't change any more")
+  func readingAgain() async throws {
+    try await withFixture { fixture in
+      let (format, questions) = (GatedFormat(), Questions())
+      let document = try await open(fixture, format) { failure in
+        questions.note(failure)
+        return .retryLater
+      }
+      format.refusesReading.add(1)
+      try await fixture.other.replaceContents(of: fixture.file, with: Data("theirs".utf8))
+      try await fixture.clock.waitForDeadline(within: .seconds(64))
+      #expect(document.state.conditions.subtracting(.editingDisabled) == .normal)
+      #expect(questions.all.first?.activity == .reloading)
+      format.refusesReading.add(-1)
+      fixture.clock.advance(by: .seconds(64))
+      try await document.waitForContents("theirs")
+      try await document.close()
+    }
+  }
+
+  @Test("UD-20: The pauses until a file is read again grow from a second to 64, and begin anew after a success")
+  func readingPauses() {
+    var core = DocumentCore(autosave: .never, hasMerge: false)
+    core.consultations = .uncalled
+    _ = core.receive(.called(CallID(1), .open), at: .zero)
+    _ = core.receive(.completed(.doneWithoutVersions), at: .zero)
+    func pauses(_ count: Int) -> [Duration] {
+      var (now, pauses) = (MonotonicTime.zero, [Duration]())
+      _ = core.receive(.itemChanged, at: now)
+      for _ in 0..<count {
+        _ = core.receive(.completed(.failed(DocumentError(.coordination, "failed"))), at: now)
+        for case .armReadingTimer(let time) in core.receive(.errandEnded(.decided(.retryLater)), at: now) {
+          pauses.append(now.duration(to: time))
+          now = time
+        }
+        _ = core.receive(.readingTimerFired, at: now)
+      }
+      return pauses
+    }
+    #expect(pauses(9) == [1, 2, 4, 8, 16, 32, 64, 64, 64].map { .seconds($0) })
+    _ = core.receive(.completed(.unchanged), at: .zero)
+    #expect(pauses(2) == [1, 2].map { .seconds($0) })
+    #expect(core.problems == [])
+  }
+
   @Test("UD-20: Errors of the crash journal come to the program, which may have it written again at once")
   func journal() async throws {
     let isFull = Guarded(false)

@@ -49,6 +49,14 @@ extension DocumentCore {
   /// decision.
   static var retryCountMax: Int { 16 }
 
+  /// How long until a file is read again that couldn't be read; it's doubled after each failure, up to 64 times.
+  var readingPause: Duration {
+    let failures = failureCounts[.reloading] ?? 1
+    return .seconds(1 << min(max(failures - 1, 0), Self.readingDoublingMax))
+  }
+
+  static var readingDoublingMax: Int { 6 }
+
   var needsConsultation: Bool { consultation != nil || journalError != nil }
 
   /// Those of the journal wait for the others.
@@ -113,6 +121,7 @@ extension DocumentCore {
 
   mutating func noteLock(_ isLocked: Bool) {
     defer { self.isLocked = isLocked }
+    if !isLocked, savingError?.code == .locked { savingError = nil }
     guard self.isLocked, !isLocked, phase == .open, hasUnsavedChanges else { return }
     isSavingStopped = false
     if schedule.hasTimes { wantsAutosave = true }
@@ -157,7 +166,9 @@ extension DocumentCore {
   private mutating func decideAboutReading(_ choice: RecoveryChoice, _ error: DocumentError) {
     switch choice {
     case .retryNow: if phase == .open { needsCheck = true }
-    case .retryLater: readingError = nil
+    case .retryLater:
+      readingError = nil
+      wantsReading = phase == .open
     case .present, .saveElsewhere, .stopSaving: readingError = error
     }
   }

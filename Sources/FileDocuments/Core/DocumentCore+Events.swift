@@ -25,6 +25,7 @@ extension DocumentCore {
     case .lockSeen(let isLocked): noteLock(isLocked)
     case .journalNoted(let error): noteJournal(error)
     case .timerFired: noteTimer(at: now)
+    case .readingTimerFired: noteReadingTimer()
     case .completed(let outcome):
       guard let running else { preconditionFailure("\(outcome) without an operation") }
       self.running = nil
@@ -65,6 +66,13 @@ extension DocumentCore {
   private mutating func noteTimer(at now: MonotonicTime) {
     isTimerArmed = false
     if phase == .open, hasUnsavedChanges, let due = schedule.due, due <= now { wantsAutosave = true }
+  }
+
+  /// A check that has succeeded since, or a closed document, needs no further one.
+  private mutating func noteReadingTimer() {
+    isReadingTimerArmed = false
+    if wantsReading, phase == .open { needsCheck = true }
+    wantsReading = false
   }
 
   /// A call whose own operation runs ends with that; others end at once.

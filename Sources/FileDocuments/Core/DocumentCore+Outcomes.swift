@@ -126,7 +126,8 @@ extension DocumentCore {
     _ error: DocumentError, _ ended: Running, at now: MonotonicTime, _ effects: inout [DocumentEffect]
   ) {
     savingError = error
-    if error.code == .locked { isLocked = true }
+    // Another place that's locked says nothing about the document's own file.
+    if error.code == .locked, ended.operation == .write { isLocked = true }
     // The timer begins the next attempt, or another request.
     wantsAutosave = false
     schedule.noteFailure(at: now)
@@ -187,6 +188,7 @@ extension DocumentCore {
     readingError = nil
     // All that was known was about the former file.
     needsCheck = false
+    wantsReading = false
     hasConflicts = false
     needsConflicts = true
     writerCount = 0

@@ -38,6 +38,7 @@ extension DocumentCore {
     if needsCheck { problems.append("nobody reads the contents of another program") }
     if incoming != nil { problems.append("nobody decides about the contents of another program") }
     if needsConflicts { problems.append("nobody lists the conflicts") }
+    if wantsReading, !isReadingTimerArmed { problems.append("a file that couldn't be read has no time to be read at") }
     if wantsPlace { problems.append("nobody saves where the program has decided to") }
     if hasUnsavedChanges {
       if wantsAutosave { problems.append("nobody saves, though it's time") }

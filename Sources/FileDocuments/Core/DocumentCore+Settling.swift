@@ -92,6 +92,7 @@ extension DocumentCore {
     if let incoming { return use(incoming, &effects) }
     if needsCheck {
       needsCheck = false
+      wantsReading = false
       return begin(.check, &effects)
     }
     if hasUnsavedChanges, wantsAutosave || !questions.isEmpty || firstCall?.wantsSave == true {
@@ -222,6 +223,7 @@ extension DocumentCore {
     hasConflicts = false
     writerCount = 0
     isDeletionAnnounced = false
+    wantsReading = false
     wantsAutosave = false
     wantsPlace = false
     isLocked = false

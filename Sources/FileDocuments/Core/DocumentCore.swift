@@ -82,6 +82,9 @@ package struct DocumentCore: Hashable, Sendable {
   var retryCount = 0
   /// The program has a place for contents that can't be saved where they belong.
   var wantsPlace = false
+  /// The program has decided that a file that couldn't be read is read again after a pause.
+  var wantsReading = false
+  var isReadingTimerArmed = false
   /// The program has decided to save nothing by itself until the next edit.
   var isSavingStopped = false
   /// The owner of the file may not write it.
@@ -135,6 +138,7 @@ package struct DocumentCore: Hashable, Sendable {
     note(event, at: now, &effects)
     settle(at: now, &effects)
     armTimer(&effects)
+    armReadingTimer(at: now, &effects)
     publish(&effects)
     return effects
   }
@@ -204,6 +208,12 @@ package struct DocumentCore: Hashable, Sendable {
     if running?.operation == .write { return }
     isTimerArmed = true
     effects.append(.armTimer(due))
+  }
+
+  private mutating func armReadingTimer(at now: MonotonicTime, _ effects: inout [DocumentEffect]) {
+    guard phase == .open, wantsReading, !isReadingTimerArmed else { return }
+    isReadingTimerArmed = true
+    effects.append(.armReadingTimer(now.advanced(by: readingPause)))
   }
 }
 

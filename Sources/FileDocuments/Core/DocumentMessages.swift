@@ -78,6 +78,8 @@ package enum DocumentEvent: Hashable, Sendable {
 
   /// The time has come for which the timer was armed.
   case timerFired
+  /// The time has come for which the timer of reading was armed.
+  case readingTimerFired
 
   /// The operation has ended. It can't be the one before: there's one at a time.
   case completed(OperationOutcome)
@@ -216,6 +218,8 @@ package enum DocumentEffect: Hashable, Sendable {
   case answer(QuestionID, DocumentError?)
   /// Arm the timer, which isn't armed.
   case armTimer(MonotonicTime)
+  /// Arm the timer of reading, which isn't armed.
+  case armReadingTimer(MonotonicTime)
   /// Write the crash journal now, and report whether that has failed.
   case retryJournal
   case publish(DocumentState)

@@ -36,6 +36,8 @@ enum DocumentMutant: String, CaseIterable, Sendable {
   case ignoresVersions
   /// An open that has found no versions counts as one that hasn't looked.
   case looksForVersionsAnyway
+  /// A file that couldn't be read isn't read again by itself.
+  case forgetsReading
   /// The program isn't asked about errors, though nothing goes on without its decision.
   case asksNobody
   /// A decision to try again at once counts as one to try again later.
@@ -70,7 +72,8 @@ enum DocumentMutant: String, CaseIterable, Sendable {
       return effects.filter { effect in
         switch (self, effect) {
         case (.forgetsFailedAnswers, .answer(_, .some)), (.forgetsFailedCalls, .finish(_, .some, _)),
-          (.forgetsTimer, .armTimer), (.asksNobody, .beginErrand(.consult, for: _)):
+          (.forgetsTimer, .armTimer), (.forgetsReading, .armReadingTimer),
+          (.asksNobody, .beginErrand(.consult, for: _)):
           false
         default: true
         }

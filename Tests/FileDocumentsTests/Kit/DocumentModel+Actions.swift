@@ -29,6 +29,7 @@ extension DocumentModel {
     case notice
     case read
     case fireTimer
+    case fireReadingTimer
     case takeLease
     case endLease
     /// Another program adds a conflict version, or resolves those that are there.
@@ -66,6 +67,7 @@ extension DocumentModel {
     if readerCount > 0, session != nil { actions.append(.read) }
     // As long as the file is locked, it would only fire again.
     if timer != nil, !(core.isLocked && isFileLocked) { actions.append(.fireTimer) }
+    if readingTimer != nil, hasReadingTries { actions.append(.fireReadingTimer) }
     actions += errandActions
     if lockCount > 0, file != nil { actions.append(.changeLock) }
     if journalFailureCount > 0, core.phase != .closed { actions.append(.failJournal) }
@@ -75,6 +77,9 @@ extension DocumentModel {
     if conflicts.noticeCount > 0, session != nil { actions.append(.noticeVersions) }
     return actions
   }
+
+  /// What the format can't read is read again without an end; more attempts lead to nothing else.
+  private var hasReadingTries: Bool { file?.isReadable != false || core.failureCounts[.reloading, default: 0] < 2 }
 
   private func choices(_ operation: Operation) -> [Choice] {
     let failing: [Choice] = failureCount > 0 || operation.isCancelled ? [.fail] : []
@@ -114,6 +119,9 @@ extension DocumentModel {
       let time = timer ?? .zero
       timer = nil
       receive(.timerFired, at: time, mutant)
+    case .fireReadingTimer:
+      readingTimer = nil
+      receive(.readingTimerFired, mutant)
     case .takeLease:
       leaseCount -= 1
       leasesTaken += 1

@@ -33,7 +33,8 @@ extension DocumentModel {
     switch (ended, outcome) {
     case (.setLock(let isLocked), .done): isFileLocked = isLocked
     case (.setLock, .failed(let error)): if error.code == .coordination { failureCount -= 1 }
-    case (.consult, .decided(.retryLater)): hidesErrors = true
+    // A file that couldn't be read is read again.
+    case (.consult, .decided(.retryLater)): if activity != .reloading { hidesErrors = true }
     default: break
     }
     let isLast = core.retryCount == DocumentCore.retryCountMax

@@ -115,6 +115,7 @@ struct DocumentModel: Hashable {
   /// Notifications about uncoordinated writes that are under way.
   var noticeCount = 0
   var timer: MonotonicTime?
+  var readingTimer: MonotonicTime?
   var leasesTaken = 0
   /// The present registration; `nil` while there's none.
   var session: Int?
@@ -206,6 +207,9 @@ struct DocumentModel: Hashable {
       case .armTimer(let time):
         if timer != nil { violation = "the timer was armed twice" }
         timer = time
+      case .armReadingTimer(let time):
+        if readingTimer != nil { violation = "the timer of reading was armed twice" }
+        readingTimer = time
       case .retryJournal, .publish: break
       }
     }

@@ -112,11 +112,13 @@ struct GatedFormat: DocumentFormat {
   /// Closed while a test wants to hold writing.
   let gate: TestGate?
   let refusesWriting = Counter()
+  let refusesReading = Counter()
 
   init(gate: TestGate? = nil) { self.gate = gate }
 
   func contents(of bytes: Data) throws -> String {
     reading.add(1)
+    if refusesReading.value > 0 { throw Refusal() }
     return try TextFormat().contents(of: bytes)
   }
 
