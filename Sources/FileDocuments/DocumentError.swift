@@ -61,7 +61,7 @@ public struct DocumentError: Error, Sendable, CustomStringConvertible {
     public static let journalDamaged = Code(rawValue: 23)
     /// The program gives no access to the place of the file; see ``DocumentOptions/grant``.
     public static let notGranted = Code(rawValue: 24)
-    /// The file is locked; see ``FileDocument/lock(within:)``.
+    /// The file is locked, or the one that would be replaced; see ``FileDocument/lock(within:)``.
     public static let locked = Code(rawValue: 25)
 
     /// The name of the code.

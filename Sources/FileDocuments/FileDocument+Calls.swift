@@ -98,8 +98,8 @@ extension FileDocument {
   ///   - url: Its new place.
   ///   - isReplacing: Whether to take the place of a file that's there.
   ///   - deadline: How long to wait; that of the options unless stated.
-  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there, or `.fileDeleted` if the document's is gone; the file is where it
-  ///   was.
+  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there, `.locked` if it's a locked one that would be replaced, or
+  ///   `.fileDeleted` if the document's is gone; the file is where it was.
   /// - Note: Rule CD-40.
   public func move(
     to url: URL, replacing isReplacing: Bool = false, within deadline: Duration? = nil
@@ -133,7 +133,7 @@ extension FileDocument {
   ///   - url: The place of the copy.
   ///   - isReplacing: Whether to take the place of a file that's there.
   ///   - deadline: How long to wait; that of the options unless stated.
-  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there.
+  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there, or `.locked` if it's a locked one that would be replaced.
   /// - Note: Rule CD-40.
   public func duplicate(
     to url: URL, replacing isReplacing: Bool = false, within deadline: Duration? = nil
@@ -147,9 +147,11 @@ extension FileDocument {
   ///
   /// - Parameters:
   ///   - url: The place of the new file.
-  ///   - isReplacing: Whether to take the place of a file that's there.
+  ///   - isReplacing: Whether to take the place of a file that's there. The document's own file isn't replaced, since another program may have
+  ///     written it: ``save(within:)`` compares.
   ///   - deadline: How long to wait; that of the options unless stated.
-  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there.
+  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there that isn't to be replaced, or the document's own, or `.locked` if
+  ///   it's a locked one.
   /// - Note: Rule CD-41.
   public func save(
     as url: URL, replacing isReplacing: Bool = false, within deadline: Duration? = nil

@@ -69,6 +69,31 @@ struct CallsAndPlacesTests {
   }
 
   @Test(
+    "CD-41: A document isn't saved elsewhere over its own file, which may have another program's text by then",
+    arguments: ["note.txt", "link", "other name"])
+  func savingElsewhereHere(name: String) async throws {
+    try await withFixture { fixture in
+      let document = try await fixture.open { $0.observesUncoordinatedChanges = name == "other name" }
+      try await document.edit { $0 = "new" }
+      try FileManager.default.createSymbolicLink(at: fixture.url("link"), withDestinationURL: fixture.file)
+      try FileManager.default.linkItem(at: fixture.file, to: fixture.url("other name"))
+      // Written in place, as an editor does that keeps links.
+      let file = try FileHandle(forWritingTo: fixture.file)
+      try file.write(contentsOf: Data("theirs".utf8))
+      try file.close()
+      let error = await #expect(throws: DocumentError.self) {
+        try await document.save(as: fixture.url(name), replacing: true)
+      }
+      #expect(error?.code == .fileExists && error?.message.contains("save()") == true)
+      #expect(try fixture.text() == "theirs" && document.url == fixture.file)
+      try await document.save()
+      #expect(try fixture.text() == "new")
+      #expect(try await fixture.versionTexts() == ["theirs"])
+      try await document.close()
+    }
+  }
+
+  @Test(
     "CD-28: A second document of one item is refused, whatever its path is called; opening again joins the first one")
   func joining() async throws {
     try await withFixture { fixture in

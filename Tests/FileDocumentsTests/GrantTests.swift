@@ -165,6 +165,23 @@ struct GrantTests {
     }
   }
 
+  @Test("UD-24: A document that stays where it is has one grant: the end of a second one would end access to its place")
+  func samePlace() async throws {
+    try await withFixture { fixture in
+      let log = GrantLog()
+      let document = try document(fixture, log)
+      try await document.open()
+      await #expect(throws: DocumentError.self) { try await document.rename(to: "note.txt") }
+      await #expect(throws: DocumentError.self) { try await document.save(as: fixture.file, replacing: true) }
+      try await document.move(to: fixture.file, replacing: true)
+      #expect(log.lines == ["+note.txt"])
+      try await document.edit { $0 = "new" }
+      try await document.close()
+      try await log.wait(for: "-note.txt")
+      #expect(try log.lines == ["+note.txt", "-note.txt"] && fixture.text() == "new")
+    }
+  }
+
   @Test("UD-24: A file that another program moves needs another grant, and one that it deletes needs none")
   func others() async throws {
     try await withFixture { fixture in

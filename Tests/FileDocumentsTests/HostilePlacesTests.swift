@@ -44,6 +44,7 @@ struct HostilePlacesTests {
       fixture.clock.advance(by: .seconds(2))
       try await document.waitUntil { $0.state.conditions == .savingError }
       #expect(document.state.savingError?.description.contains("ENOSPC") == true)
+      #expect(document.state.savingError?.message.contains("save(as:)") == true)
       #expect(try fixture.text() == "old" && fixture.names() == ["note.txt"])
       isFull.withLock { $0 = false }
       try await document.edit { $0 += "er" }

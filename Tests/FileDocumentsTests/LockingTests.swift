@@ -239,6 +239,77 @@ extension LockingTests {
   }
 }
 
+extension LockingTests {
+  enum Replacing: CaseIterable { case move, duplicate, saveElsewhere, handler }
+
+  @Test("ND-9: A locked file isn't replaced by another one, on demand or by a decision", arguments: Replacing.allCases)
+  func lockedTargets(verb: Replacing) async throws {
+    try await withFixture { fixture in
+      let target = fixture.url("precious.txt")
+      try fixture.write("precious", to: target)
+      #expect(chmod(target.path, 0o444) == 0)
+      let document = try await fixture.open("old", .text, AutosavePolicy(idleTime: .seconds(2))) { options in
+        options.errorHandler = DocumentErrorHandler { failure in
+          failure.error.code == .autosaveRefused ? .saveElsewhere(target, replacing: true) : .present
+        }
+        if verb == .handler { options.autosaveCheck = { _ in throw CancellationError() } }
+      }
+      try await document.edit { $0 = "new" }
+      var error: DocumentError?
+      do throws(DocumentError) {
+        switch verb {
+        case .move: try await document.move(to: target, replacing: true)
+        case .duplicate: try await document.duplicate(to: target, replacing: true)
+        case .saveElsewhere: try await document.save(as: target, replacing: true)
+        case .handler: break
+        }
+      } catch let failure { error = failure }
+      if verb == .handler {
+        fixture.clock.advance(by: .seconds(2))
+        // A save that's made has another place as well.
+        try await document.waitUntil { $0.state.savingError?.code == .locked || !$0.state.hasUnsavedChanges }
+        error = document.state.savingError
+      }
+      #expect(error?.code == .locked && error?.message.contains("precious.txt") == true)
+      #expect(try fixture.text(of: target) == "precious" && document.url == fixture.file && !document.isLocked)
+      try await document.close()
+      #expect(try fixture.text() == "new")
+    }
+  }
+
+  @Test("ND-9: A locked package isn't replaced by one that's saved elsewhere")
+  func lockedTargetPackage() async throws {
+    try await withFixture { fixture in
+      try fixture.makeAlbum()
+      let album = try await fixture.openAlbum()
+      let target = fixture.url("precious")
+      try FileManager.default.createDirectory(at: target, withIntermediateDirectories: false)
+      try fixture.write("precious", to: target.appending(path: "a.txt"))
+      #expect(chmod(target.path, 0o500) == 0)
+      let error = await #expect(throws: DocumentError.self) { try await album.save(as: target, replacing: true) }
+      #expect(error?.code == .locked)
+      #expect(try fixture.text(of: target.appending(path: "a.txt")) == "precious")
+      #expect(chmod(target.path, 0o700) == 0)
+      try await album.close()
+    }
+  }
+
+  @Test("ND-9: An unlocked document doesn't say that it's locked, also if it doesn't save by itself")
+  func unlockedState() async throws {
+    try await withFixture { fixture in
+      let document = try await fixture.open("old")
+      try await document.edit { $0 = "new" }
+      #expect(chmod(fixture.file.path, 0o444) == 0)
+      await #expect { try await document.save() } throws: { isLocked($0) }
+      #expect(document.state.savingError?.code == .locked && document.isLocked)
+      try await document.unlock()
+      #expect(document.state.conditions == .normal && document.state.savingError == nil && document.hasUnsavedChanges)
+      try await document.close()
+      #expect(try fixture.text() == "new")
+    }
+  }
+}
+
 extension FileDocument where Contents: Equatable {
   fileprivate func waitForLockedContents(_ expected: Contents) async throws {
     for await _ in changes(of: .contents) where contents == expected { return }

@@ -325,8 +325,12 @@ extension DocumentError {
   }
 
   fileprivate static func unread(_ error: any Error) -> DocumentError {
-    DocumentError(
-      .journalNotRead, "The crash journals of other processes couldn't be read: \(error)", underlyingError: error)
+    let isReadOnly = (error as? SystemError)?.number == .readOnlyFileSystem
+    return DocumentError(
+      .journalNotRead,
+      "The crash journals of other processes couldn't be read: \(error)"
+        + (isReadOnly ? ". They stay where they are, and are offered when the volume can be written." : ""),
+      underlyingError: error)
   }
 
   fileprivate static func damaged(_ files: [SystemPath]) -> DocumentError {

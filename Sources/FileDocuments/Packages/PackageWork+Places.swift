@@ -12,9 +12,7 @@ extension PackageWork {
     do {
       return try await work.coordinator(for: presence).write(presence.presenter.url) { access in
         let path = access.canonicalPath
-        if !argument.isReplacing, try work.files.statusIfPresent(of: path) != nil {
-          throw DocumentError(.fileExists, "There's a file at '\(argument.url.path)'. Choose another place.")
-        }
+        try work.checkPlace(access)
         let written = try tree.write(to: path, argument.isReplacing ? .anything : .nothing, digests: digests)
         return try await registered(presence, access, Stored(written, try written.stamp()))
       }

@@ -223,7 +223,7 @@ extension DocumentError {
       case .wrongKind, .unsupportedKind, .tooDeep: .unreadableContents
       default: .coordination
       }
-    self.init(code, "\(error)", underlyingError: error)
+    self.init(code, "\(error)" + Self.advice(about: error.systemError?.errno), underlyingError: error)
   }
 }
 

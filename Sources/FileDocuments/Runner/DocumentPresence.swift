@@ -213,6 +213,15 @@ final class DocumentPresence: Sendable {
     former?.end()
   }
 
+  /// The present grant is for the presenter's URL as well: that's another spelling of the same place.
+  func keepGrant() {
+    let count = presenter.moveCount
+    state.withLock { state in
+      state.grantedMoveCount = count
+      state.triedMoveCount = count
+    }
+  }
+
   /// The place for which there's no grant yet.
   func placeToGrant() -> (url: URL, moveCount: Int)? {
     let (url, count) = presenter.place

@@ -7,8 +7,9 @@ internal import SystemInterface
 extension DocumentWork {
   /// Performs an operation once the program has granted access to the place that it's about.
   func performWithGrant(_ operation: DocumentOperation) async -> Result {
-    if options.grant == nil { return await performOnFileOrPackage(operation) }
     do throws(DocumentError) {
+      if operation == .place { try checkThatPlaceIsElsewhere() }
+      if options.grant == nil { return await performOnFileOrPackage(operation) }
       return switch operation {
       case .open, .place: try await performAtNewPlace(operation)
       case .move: try await performMove()
@@ -28,6 +29,12 @@ extension DocumentWork {
 
   private func performMove() async throws(DocumentError) -> Result {
     try await renewGrant()
+    // A second grant for the place of the first one would end access to it when one of them ends.
+    if isAtOwnPlace {
+      let result = await performOnFileOrPackage(.move)
+      if result.outcome == .done { presence?.keepGrant() }
+      return result
+    }
     let grant = try await grant(for: argument.url)
     let result = await performOnFileOrPackage(.move)
     if result.outcome == .done { presence?.adopt(grant) } else { grant?.end() }

@@ -10,6 +10,7 @@ extension DocumentWork {
     guard let presence else { throw DocumentError.notOpen }
     if presence.hasLostFile { throw DocumentError.fileDeleted }
     try checkThatPlaceIsFree(argument, presence.presenter.url)
+    try checkThatTargetIsUnlocked()
     let takeBack = try presence.reserve(argument.url)
     do {
       try await withFile { asked, check in
@@ -31,7 +32,7 @@ extension DocumentWork {
     guard let present = try? files.statusIfPresent(of: new) else { return }
     // Another spelling of its name may lead to the file itself.
     if old != new, try files.statusIfPresent(of: old)?.identity == present.identity { return }
-    throw DocumentError(.fileExists, "There's a file at '\(argument.url.path)'. Choose another place.")
+    throw Self.taken(argument.url)
   }
 
   func delete() async throws -> Result {
@@ -40,6 +41,7 @@ extension DocumentWork {
   }
 
   func copy() async throws -> Result {
+    try checkThatTargetIsUnlocked()
     try await withFile { asked, check in
       try await coordinator.copy(asked, to: argument.url, replacing: argument.isReplacing, checking: check)
     }
@@ -52,9 +54,7 @@ extension DocumentWork {
     let presence = try enter(argument.url)
     do {
       return try await coordinator(for: presence).write(presence.presenter.url) { access in
-        if !argument.isReplacing, try files.statusIfPresent(of: access.canonicalPath) != nil {
-          throw DocumentError(.fileExists, "There's a file at '\(argument.url.path)'. Choose another place.")
-        }
+        try checkPlace(access)
         try await access.replaceContents(with: bytes)
         var result = Result(.done)
         result.incoming = Memory.Stored(contents, ContentHash(of: bytes))
@@ -68,6 +68,53 @@ extension DocumentWork {
       presence.leave()
       throw error
     }
+  }
+
+  /// Refuses a place that's taken, unless what is there may be replaced.
+  ///
+  /// Also if the program wants to replace it: neither what is locked is, nor the document's own file. Nobody has compared that with what
+  /// the document knows, so text of other programs would be lost.
+  func checkPlace(_ access: borrowing FileAccess) throws {
+    guard let present = try files.statusIfPresent(of: access.canonicalPath) else { return }
+    if !argument.isReplacing { throw Self.taken(argument.url) }
+    if present.isLocked { throw Self.lockedPlace(argument.url) }
+    if let presence, presence.heldFile?.identity == present.identity { throw Self.ownPlace(argument.url) }
+  }
+
+  /// Refuses to save elsewhere where the document is, before the program is asked for a grant.
+  func checkThatPlaceIsElsewhere() throws(DocumentError) {
+    if isAtOwnPlace { throw Self.ownPlace(argument.url) }
+  }
+
+  /// Whether the place of the call is the document's own, under any spelling.
+  var isAtOwnPlace: Bool {
+    guard let presence, let own = try? DocumentPresence.place(of: presence.presenter.url, in: options.domain),
+      let place = try? DocumentPresence.place(of: argument.url, in: options.domain)
+    else { return false }
+    return own.key == place.key
+  }
+
+  /// Refuses to replace a locked file by a move or a copy, which need permissions of its directory alone.
+  private func checkThatTargetIsUnlocked() throws(DocumentError) {
+    guard argument.isReplacing, !isAtOwnPlace else { return }
+    guard let path = try? coordinator.canonicalPath(of: argument.url) else { return }
+    if (try? files.statusIfPresent(of: path))?.isLocked == true { throw Self.lockedPlace(argument.url) }
+  }
+
+  private static func taken(_ url: URL) -> DocumentError {
+    DocumentError(.fileExists, "There's a file at '\(url.path)'. Choose another place.")
+  }
+
+  private static func ownPlace(_ url: URL) -> DocumentError {
+    DocumentError(
+      .fileExists, "'\(url.path)' is the document's own file. Call 'save()' to save it there, or choose another place.")
+  }
+
+  private static func lockedPlace(_ url: URL) -> DocumentError {
+    DocumentError(
+      .locked,
+      "The file at '\(url.path)' is locked: its permissions don't let its owner write it, so it isn't replaced. Unlock it, or choose "
+        + "another place.")
   }
 
   // MARK: - Shared
@@ -213,9 +260,20 @@ extension DocumentError {
         case .fileSystem where error.systemError?.errno == SystemError.Number.fileTooLarge.rawValue: .fileTooLarge
         default: .coordination
         }
-      self.init(code, error.message, underlyingError: error)
+      let errno = error.systemError?.errno
+      self.init(code, error.message + Self.advice(about: errno), underlyingError: error)
+    case let error as SystemError:
+      self.init(.coordination, "\(error)" + Self.advice(about: error.errno), underlyingError: error)
     default: self.init(.coordination, "\(error)", underlyingError: error)
     }
+  }
+
+  /// The remedy for a full volume, with a space before it.
+  static func advice(about errno: Int32?) -> String {
+    guard errno == SystemError.Number.noSpace.rawValue || errno == SystemError.Number.quotaExceeded.rawValue else {
+      return ""
+    }
+    return " Make room on the volume and try again, or put the contents elsewhere with 'save(as:)'."
   }
 }
 
