@@ -78,7 +78,7 @@ extension DocumentModel {
     return actions
   }
 
-  /// What the format can't read is read again without an end; more attempts lead to nothing else.
+  /// A file that the format can't read is read again without an end; more attempts lead to nothing else.
   private var hasReadingTries: Bool { file?.isReadable != false || core.failureCounts[.reloading, default: 0] < 2 }
 
   private func choices(_ operation: Operation) -> [Choice] {
