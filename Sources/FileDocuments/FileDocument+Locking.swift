@@ -21,13 +21,13 @@ extension FileDocument {
   /// Saves what is unsaved, and keeps the file from being edited and saved until it's unlocked.
   ///
   /// The lock of a file is the permission of its owner to write, as `chmod u-w` takes it away; of a package it's that of its directory. So it
-  /// outlasts the document, moves and copies with the file, holds for the superuser as well, and other programs may set and remove it: the
+  /// outlasts the document, moves with the file, holds for the superuser as well, and other programs may set and remove it: the
   /// document notices that. Other permissions stay.
   ///
   /// A locked document isn't saved by anything: edits and calls that save fail with code ``DocumentError/Code/locked``. Changes that were
   /// unsaved when another program locked the file stay in memory, and ``save(as:replacing:within:)`` puts them elsewhere. Others may still
   /// write the file, if they can: it's reloaded as ever. Moving, copying and deleting it go on, as their permissions are those of
-  /// directories.
+  /// directories. A duplicate isn't locked.
   ///
   /// - Parameter deadline: How long to wait; that of the options unless stated.
   /// - Throws: ``DocumentError``; the file isn't locked then. With code `.notWritable` this process isn't its owner.

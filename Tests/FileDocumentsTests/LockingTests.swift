@@ -294,6 +294,35 @@ extension LockingTests {
     }
   }
 
+  @Test("ND-9: A duplicate of a locked file can be edited, and the lock stays with the original", arguments: [true, false])
+  func duplicates(isPackage: Bool) async throws {
+    try await withFixture { fixture in
+      let copy = fixture.url("copy")
+      if isPackage {
+        try fixture.makeAlbum()
+        let album = try await fixture.openAlbum()
+        try await album.lock()
+        try await album.duplicate(to: copy)
+        #expect(try album.isLocked && fixture.status(of: fixture.album).mode & 0o200 == 0)
+        #expect(try fixture.status(of: copy).mode & 0o200 != 0)
+        try await album.unlock()
+        try await album.close()
+      } else {
+        let document = try await fixture.open("old")
+        #expect(chmod(fixture.file.path, 0o440) == 0)
+        try await document.duplicate(to: copy)
+        try await document.duplicate(to: copy, replacing: true)
+        #expect(try fixture.status().mode & 0o777 == 0o440 && fixture.status(of: copy).mode & 0o777 == 0o640)
+        try await document.close()
+        let other = FileDocument(copy, as: .text, options: fixture.options())
+        try await other.open()
+        try await other.edit { $0 = "new" }
+        try await other.close()
+        #expect(try fixture.text(of: copy) == "new" && fixture.text() == "old")
+      }
+    }
+  }
+
   @Test("ND-9: An unlocked document doesn't say that it's locked, also if it doesn't save by itself")
   func unlockedState() async throws {
     try await withFixture { fixture in

@@ -31,6 +31,19 @@ extension DocumentWork {
     } catch { return .failed(DocumentError(error)) }
   }
 
+  /// Lets a copy of a locked file be written: people make one to edit it.
+  ///
+  /// A copy that can't be unlocked is a copy nevertheless.
+  func unlockCopy(at url: URL) async {
+    guard let path = try? coordinator.canonicalPath(of: url),
+      (try? files.statusIfPresent(of: path))?.isLocked == true
+    else { return }
+    try? await coordinator.write(url, options: .contentIndependentMetadataOnly) { access in
+      let (files, path) = (files, access.canonicalPath)
+      try await Offload.run { () throws(SystemError) in try files.setLock(false, of: path) }
+    }
+  }
+
   private static func refusal(_ isLocked: Bool, _ error: SystemError, _ presence: DocumentPresence?) -> DocumentError {
     let path = presence?.presenter.url.path ?? ""
     return DocumentError(

@@ -45,6 +45,7 @@ extension DocumentWork {
     try await withFile { asked, check in
       try await coordinator.copy(asked, to: argument.url, replacing: argument.isReplacing, checking: check)
     }
+    await unlockCopy(at: argument.url)
     return Result(.done)
   }
 
