@@ -145,6 +145,10 @@ extension DocumentError {
     .locked,
     "The file is locked: its permissions don't let its owner write it. Call 'unlock()' to edit and save it, or put the contents elsewhere "
       + "with 'save(as:)'.")
+  static let overtaken = DocumentError(
+    .coordination,
+    "Another program writes the file again and again, so nothing was saved over its last text. The former ones are versions, and the "
+      + "contents are in memory. Stop that program and save again, or put the contents elsewhere with 'save(as:)'.")
   static let cancelled = DocumentError(.cancelled, "The task was cancelled.")
   static let timedOut = DocumentError(
     .timedOut, "The deadline of the call has passed. Pass a longer one, or see 'state' for the obstacle.")

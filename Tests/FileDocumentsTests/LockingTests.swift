@@ -294,7 +294,8 @@ extension LockingTests {
     }
   }
 
-  @Test("ND-9: A duplicate of a locked file can be edited, and the lock stays with the original", arguments: [true, false])
+  @Test(
+    "ND-9: A duplicate of a locked file can be edited, and the lock stays with the original", arguments: [true, false])
   func duplicates(isPackage: Bool) async throws {
     try await withFixture { fixture in
       let copy = fixture.url("copy")

@@ -18,6 +18,31 @@ struct MergingTests {
     try await document.waitUntil { $0.state.editingObstacles.isEmpty && $0.state.revision >= revision }
   }
 
+  @Test(
+    "CD-36: A save that's overtaken by another program again and again ends with an error, and keeps a limited number of versions"
+  )
+  func overtaken() {
+    var core = DocumentCore(autosave: .never, hasMerge: false)
+    var effects = core.receive(.called(CallID(1), .open), at: .zero)
+    effects = core.receive(.completed(.doneWithoutVersions), at: .zero)
+    func isOvertaken(_ times: Int, _ id: UInt64) -> Bool {
+      _ = core.receive(.edited(.done, size: 1), at: .zero)
+      effects = core.receive(.called(CallID(id), .save), at: .zero)
+      for _ in 0..<times where effects.contains(.begin(.write, for: nil)) {
+        effects = core.receive(.completed(.differs(unreadable: nil)), at: .zero)
+        if effects.contains(.begin(.keep(.theirs), for: nil)) { effects = core.receive(.completed(.done), at: .zero) }
+      }
+      return effects.contains(.finish(CallID(id), .overtaken, didSave: false))
+    }
+    #expect(!isOvertaken(DocumentCore.overtakenCountMax, 2))
+    #expect(effects.contains(.begin(.write, for: nil)))
+    _ = core.receive(.completed(.done), at: .zero)
+    // A save that succeeds ends the row.
+    #expect(isOvertaken(DocumentCore.overtakenCountMax + 1, 3))
+    #expect(core.published.savingError == .overtaken && core.published.hasUnsavedChanges)
+    #expect(core.published.editingObstacles.isEmpty && core.problems == [])
+  }
+
   @Test("CD-36: By default both survive: the document keeps its text, the other one is a conflict version")
   func byDefault() async throws {
     try await withFixture { fixture in

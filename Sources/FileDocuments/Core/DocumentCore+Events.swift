@@ -29,6 +29,7 @@ extension DocumentCore {
     case .completed(let outcome):
       guard let running else { preconditionFailure("\(outcome) without an operation") }
       self.running = nil
+      let outcome = limited(outcome, of: running, &effects)
       if consults(about: running, outcome) { return }
       complete(running, outcome, at: now, &effects)
     case .errandEnded(let outcome):

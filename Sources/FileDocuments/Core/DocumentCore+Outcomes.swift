@@ -78,6 +78,24 @@ extension DocumentCore {
     }
   }
 
+  /// How often in a row a save puts its contents on top of those of another program, each of which becomes a version.
+  static var overtakenCountMax: Int { 8 }
+
+  /// Ends a save that has no end: a program that writes without a pause would fill the disk with versions, and calls that wait for the save
+  /// would never end.
+  mutating func limited(
+    _ outcome: OperationOutcome, of ended: Running, _ effects: inout [DocumentEffect]
+  ) -> OperationOutcome {
+    guard case .write = ended.operation, case .differs = outcome else { return outcome }
+    if overtakenCount < Self.overtakenCountMax {
+      overtakenCount += 1
+      return outcome
+    }
+    overtakenCount = 0
+    effects.append(.change(.dropIncoming))
+    return .failed(.overtaken)
+  }
+
   private mutating func finishCall(of ended: Running, _ error: DocumentError?, _ effects: inout [DocumentEffect]) {
     if let call = ended.call { finish(call, error, &effects) }
   }
@@ -107,6 +125,7 @@ extension DocumentCore {
     _ ended: Running, at now: MonotonicTime, _ effects: inout [DocumentEffect]
   ) {
     effects.append(.change(.noteWritten))
+    overtakenCount = 0
     savedRevision = max(savedRevision, ended.revision)
     count.noteSaved(ended.token)
     savingError = nil

@@ -224,6 +224,7 @@ extension DocumentCore {
     writerCount = 0
     isDeletionAnnounced = false
     wantsReading = false
+    overtakenCount = 0
     wantsAutosave = false
     wantsPlace = false
     isLocked = false

@@ -80,6 +80,8 @@ package struct DocumentCore: Hashable, Sendable {
   var failureCounts: [DocumentFailure.Activity: Int] = [:]
   /// How often in a row the program has decided to try again at once.
   var retryCount = 0
+  /// How often in a row a save has found that another program has written the file.
+  var overtakenCount = 0
   /// The program has a place for contents that can't be saved where they belong.
   var wantsPlace = false
   /// The program has decided that a file that couldn't be read is read again after a pause.
