@@ -339,14 +339,17 @@ let package = Package(
 )
 
 // Builds with sanitizers and optimizations take minutes. `.ci/run` names the test targets that it runs with them; all others are
-// left out, and what only they need.
-if let chosen = Context.environment["FILE_COORDINATION_TESTS"]?.split(separator: " ").map(String.init) {
+// left out, and what only they need. So are files of these targets that it names as "-Target/File.swift": those of other suites.
+if let words = Context.environment["FILE_COORDINATION_TESTS"]?.split(separator: " ").map(String.init) {
+  let chosen = words.filter { !$0.hasPrefix("-") }
   var needed = Set(chosen)
   var waiting = chosen
   while let name = waiting.popLast() {
     guard let target = package.targets.first(where: { $0.name == name }) else {
       fatalError("FILE_COORDINATION_TESTS names '\(name)', which is no target")
     }
+    let own = "-\(name)/"
+    target.exclude += words.filter { $0.hasPrefix(own) }.map { String($0.dropFirst(own.count)) }
     for dependency in target.dependencies {
       switch dependency {
       case .byNameItem(let name, _), .targetItem(let name, _): if needed.insert(name).inserted { waiting.append(name) }

@@ -89,7 +89,7 @@ private struct Run {
   private mutating func save(_ name: String) throws {
     note("save", name)
     let text = "\(random.below(6))"
-    try random.pick(IdentityTests.Editor.allCases).save(sandbox, name, text)
+    try random.pick(ForeignEditor.allCases).save(sandbox, name, text)
     reference.texts[name] = text
     _ = try store().item(at: sandbox.path(name), creating: false)
   }

@@ -6,36 +6,10 @@ import Testing
 
 @Suite("Which history belongs to a file", .timeLimit(.minutes(4)))
 struct IdentityTests {
-  /// Programs that save a file in their own ways.
-  enum Editor: CaseIterable, Sendable {
-    /// `echo … >f`
-    case inPlace
-    /// `sed -i`, `git checkout`: a new file takes the name.
-    case renamingOver
-    /// `vim`: the old file gets a name of its own, a new one is made, the old one is removed.
-    case backingUp
-    /// `Data.write(options: .atomic)`
-    case foundation
-
-    func save(_ sandbox: StoreSandbox, _ name: String, _ text: String) throws {
-      let path = sandbox.path(name).description
-      switch self {
-      case .inPlace: try sandbox.write(name, text)
-      case .renamingOver:
-        let other = try sandbox.write(name + ".new", text).description
-        #expect(Foundation.rename(other, path) == 0)
-      case .backingUp:
-        #expect(Foundation.rename(path, path + "~") == 0)
-        try sandbox.write(name, text)
-        try FileManager.default.removeItem(atPath: path + "~")
-      case .foundation: try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
-      }
-    }
-  }
-
   @Test(
-    "It goes on through saves by other programs, and through moves that nobody announces", arguments: Editor.allCases)
-  func foreignSaves(editor: Editor) async throws {
+    "It goes on through saves by other programs, and through moves that nobody announces",
+    arguments: ForeignEditor.allCases)
+  func foreignSaves(editor: ForeignEditor) async throws {
     try await withStore { sandbox in
       let store = try sandbox.store()
       try sandbox.write("a", "1")
@@ -258,7 +232,7 @@ struct IdentityTests {
       let store = try sandbox.store(door)
       let path = try sandbox.write("a", "1")
       let item = try #require(try store.item(at: path, creating: true))
-      try Editor.renamingOver.save(sandbox, "a", "2")
+      try ForeignEditor.renamingOver.save(sandbox, "a", "2")
       #expect(try store.item(at: path, creating: true) == item)
       #expect(Foundation.rename(path.description, sandbox.path("b").description) == 0)
       try store.noteMove(from: path, to: sandbox.path("b"))
