@@ -12,7 +12,7 @@ struct EtcdStorageConcurrencyTests {
   private let place = ScriptedPlace()
 
   private func storage(_ account: String = "a", _ store: String = "s") -> EtcdStorage {
-    EtcdStorage(client: place.etcd.client(), account: account, store: store, replica: ReplicaID(rawValue: 1))
+    EtcdStorage(client: place.client(), account: account, store: store, replica: ReplicaID(rawValue: 1))
   }
 
   private func upload(_ id: Int, after acknowledgement: Int64 = 0, _ items: [(String, StoredValue?, Int64)]) -> Upload {
@@ -189,7 +189,7 @@ struct EtcdStorageConcurrencyTests {
   func compactionWhileReading() async throws {
     let etcd = place.etcd
     let storage = EtcdStorage(
-      client: etcd.client { $0.attemptCountMax = 1_000_000 }, account: "a", store: "s",
+      client: place.client { $0.attemptCountMax = 1_000_000 }, account: "a", store: "s",
       replica: ReplicaID(rawValue: 1), pageSize: 3)
     guard case .applied(let one) = try await storage.upload(upload(1, (0..<8).map { ("\($0)", .integer(1), 0) })) else {
       Issue.record("nothing was uploaded")

@@ -28,8 +28,17 @@ struct ScriptedPlace: SharedPlace {
     }
   }
 
+  /// A client whose calls end only by an answer: a task may get its turn late on a busy machine, and these are no tests of limits.
+  func client(_ alter: (inout EtcdClient.Configuration) -> Void = { _ in }) -> EtcdClient {
+    etcd.client { configuration in
+      configuration.callLimit = .seconds(3_600)
+      configuration.attemptLimit = .seconds(3_600)
+      alter(&configuration)
+    }
+  }
+
   func storage(_ replica: ReplicaID, _ limits: StoreLimits) -> EtcdStorage {
-    EtcdStorage(client: etcd.client(), account: "a", store: "s", replica: replica, limits: limits, pageSize: 3)
+    EtcdStorage(client: client(), account: "a", store: "s", replica: replica, limits: limits, pageSize: 3)
   }
 
   func prepare(_ fault: UploadFault) async { self.fault.withLock { $0 = fault } }

@@ -17,25 +17,45 @@ enum ProgramCode {
     atMost duration: Duration?, _ clock: any CoordinationClock, orFail lateness: DocumentError,
     _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    let end = Guarded<(@Sendable (DocumentError) -> Void)?>(nil)
+    let state = Guarded(State<Value>())
+    let stop: @Sendable (DocumentError) -> Void = { error in
+      let (answer, task) = state.withLock { state in
+        state.isStopped = true
+        return (state.answer, state.task)
+      }
+      answer?.fail(error)
+      task?.cancel()
+    }
     return try await withTaskCancellationHandler {
       try await FileAnswer<Value>.wait { answer in
+        state.withLock { $0.answer = answer }
         if Task.isCancelled { return answer.fail(DocumentError.cancelled) }
+        // The time of the code begins before the code.
+        let timer = duration.map { duration in
+          clock.schedule(at: clock.now.advanced(by: duration)) { stop(lateness) }
+        }
         let task = Task.detached {
           do { answer.succeed(try await body()) } catch { answer.fail(error) }
+          timer?.cancel()
         }
-        let stop: @Sendable (DocumentError) -> Void = { error in
-          answer.fail(error)
-          task.cancel()
+        let isStopped = state.withLock { state in
+          state.task = task
+          return state.isStopped
         }
-        end.withLock { $0 = stop }
-        if Task.isCancelled { return stop(.cancelled) }
-        if let duration {
-          _ = clock.schedule(at: clock.now.advanced(by: duration)) { stop(lateness) }
-        }
+        if isStopped { task.cancel() }
       }
     } onCancel: {
-      end.withLock { $0 }?(.cancelled)
+      stop(.cancelled)
     }
+  }
+
+  /// | state | guarded by | why |
+  /// | --- | --- | --- |
+  /// | all | the lock around it | the timer and a cancellation come from other threads, also while the code begins |
+  private struct State<Value: Sendable> {
+    var answer: FileAnswer<Value>?
+    var task: Task<Void, Never>?
+    /// The task is to be cancelled as soon as it's there.
+    var isStopped = false
   }
 }
