@@ -123,7 +123,9 @@ extension VersionKeeper {
   private func noteAbsence(at path: SystemPath) throws {
     let directory = try storage.directory(for: path, making: false)
     if !VersionStore.exists(at: directory) { return }
-    if try !VersionStore(at: directory, worker: Self.worker, isAlive: Self.isAlive, time: time).hasPlace(path) { return }
+    if try !VersionStore(at: directory, worker: Self.worker, isAlive: Self.isAlive, time: time).hasPlace(path) {
+      return
+    }
     try withStore(at: [path]) { store in _ = try store.item(at: path, creating: false) }
   }
 

@@ -170,7 +170,8 @@ final class VersionKeeper: Sendable {
   /// Whether a file says of itself that another store may have its history.
   private func mayHaveComeFromElsewhere(_ path: SystemPath, _ own: SystemPath) throws -> Bool {
     for directory in try storage.otherDirectories(than: own) where VersionStore.exists(at: directory) {
-      return try VersionStore(at: directory, worker: Self.worker, isAlive: Self.isAlive, time: time).tags(of: path).isEmpty == false
+      return try VersionStore(at: directory, worker: Self.worker, isAlive: Self.isAlive, time: time).tags(of: path)
+        .isEmpty == false
     }
     return false
   }

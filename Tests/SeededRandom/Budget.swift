@@ -2,7 +2,7 @@ import Foundation
 
 /// How much to explore, and from which seeds, from the environment.
 package enum Budget {
-  /// `FILE_COORDINATION_SEEDS=long` explores more than a normal run can afford, and `check` the same with a quarter of the seeds.
+  /// `FILE_COORDINATION_SEEDS=long` explores more than a normal run can afford, and `check` the same with an eighth of the seeds.
   package static let isLong = environment("FILE_COORDINATION_SEEDS") == "long" || isCheck || isComplete
   private static let isCheck = environment("FILE_COORDINATION_SEEDS") == "check"
   /// `FILE_COORDINATION_SEEDS=all` also explores what takes minutes by itself, which a check of each change can't afford.
@@ -20,7 +20,7 @@ package enum Budget {
   /// The seeds of an exploration: as many as a normal, a long or a complete run can afford, or the one to replay.
   package static func seeds(normal: Int, long: Int, complete: Int? = nil) -> [UInt64] {
     if let seed { return [seed] }
-    let count = isComplete ? complete ?? long : isCheck ? max(normal, long / 4) : isLong ? long : normal
+    let count = isComplete ? complete ?? long : isCheck ? max(normal, long / 8) : isLong ? long : normal
     return (0..<UInt64(count)).map { firstSeed &+ $0 }
   }
 
