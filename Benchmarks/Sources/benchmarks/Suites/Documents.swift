@@ -14,7 +14,7 @@ extension Suite {
     let field = try DocumentField(laboratory)
     defer { field.remove() }
     report.results += try laboratory.measure(field.cells)
-    report.counters += try field.counters()
+    report.counters += try field.counters(laboratory.settings)
     report.targets += targets(report)
   }
 
@@ -48,25 +48,24 @@ extension Suite {
   }
 }
 
-/// The files of the suite.
+/// The files of the suite; packages and other processes are there once a row needs them, so that they're in no profile of another row.
 ///
-/// `@unchecked Sendable`: one cell is measured at a time, and only that uses the numbers.
+/// `@unchecked Sendable`: one cell is measured at a time, and only that uses the numbers and what's made late.
 private final class DocumentField: @unchecked Sendable {
   private static let operationCount = 100
   private static let editCount = 10_000
   private static let memberSize = 100 << 10
+  /// How often an open and a close may allocate.
+  private static let allocationCountMax: Double = 140
 
   private let directory: URL
   private let domain = CoordinationDomain()
   private let versions: FileVersions
   private let file: URL
-  private let album: SystemPath
-  private let turns: TakingTurns
-  private let alone: TakingTurns
-  private let peer: Peer
   private let isTiny: Bool
-  private var turn = 0
   private var step = 0
+  private var madeAlbum: SystemPath?
+  private var madeTurns: EditorPair?
 
   init(_ laboratory: Laboratory) throws {
     isTiny = laboratory.settings.isTiny
@@ -75,33 +74,32 @@ private final class DocumentField: @unchecked Sendable {
     versions = FileVersions(domain: domain, storage: .directory(directory.appending(path: "store")))
     file = directory.appending(path: "note.txt")
     try Data(repeating: 65, count: 10_000).write(to: file)
-    album = SystemPath(directory.appending(path: "album").path)
+    sync()
+  }
+
+  func remove() {
+    madeTurns?.end()
+    try? FileManager.default.removeItem(at: directory)
+  }
+
+  private func album() throws -> SystemPath {
+    if let madeAlbum { return madeAlbum }
+    let album = SystemPath(directory.appending(path: "album").path)
     try FileManager.default.createDirectory(atPath: album.description, withIntermediateDirectories: true)
     for number in 0..<(isTiny ? 10 : 1_000) {
       try Data(repeating: UInt8(truncatingIfNeeded: number), count: Self.memberSize)
         .write(to: URL(filePath: "\(album)/\(number).png"))
     }
     sync()
-    let socket = directory.appending(path: "s").path
-    let meeting = CoordinationDomain.socket(socket)
-    for name in ["turns", "alone"] { try Data("0".utf8).write(to: directory.appending(path: name)) }
-    turns = TakingTurns(directory.appending(path: "turns").path, meeting)
-    alone = TakingTurns(directory.appending(path: "alone").path, meeting)
-    peer = try Peer(socket)
-    try LoopExecutor.perform { [turns, alone] in
-      try await turns.document.open()
-      try await alone.document.open()
-    }
-    try peer.ask("edit \(directory.appending(path: "turns").path)")
+    madeAlbum = album
+    return album
   }
 
-  func remove() {
-    try? LoopExecutor.perform { [turns, alone] in
-      try await turns.document.close()
-      try await alone.document.close()
-    }
-    peer.kill()
-    try? FileManager.default.removeItem(at: directory)
+  private func turns() throws -> EditorPair {
+    if let madeTurns { return madeTurns }
+    let pair = try EditorPair(in: directory)
+    madeTurns = pair
+    return pair
   }
 
   var cells: [Cell] { opening + editing + saving + takingTurns }
@@ -127,13 +125,9 @@ private final class DocumentField: @unchecked Sendable {
     let coordinator = FileCoordinator(domain: domain)
     return [
       cell("opening/document", "FileDocument: open and close", group) { [self] in
-        try LoopExecutor.perform { [options, file] in
+        try LoopExecutor.perform { [self] in
           let start = monotonicNanoseconds()
-          for _ in 0..<count {
-            let document = FileDocument(file, as: .text, options: options, in: nil)
-            try await document.open()
-            try await document.close()
-          }
+          try await openAndClose(count)
           return Double(monotonicNanoseconds() - start) / 1e3 / Double(count)
         }
       },
@@ -145,6 +139,14 @@ private final class DocumentField: @unchecked Sendable {
         }
       },
     ]
+  }
+
+  private func openAndClose(_ count: Int) async throws {
+    for _ in 0..<count {
+      let document = FileDocument(file, as: .text, options: options, in: nil)
+      try await document.open()
+      try await document.close()
+    }
   }
 
   /// Edits an open document on its actor, and gives what `body` says about them.
@@ -200,6 +202,7 @@ private final class DocumentField: @unchecked Sendable {
     let group = "a package of \(isTiny ? 10 : 1_000) members of 100 KiB"
     return [
       cell("package/one", "PackageTree: one member changed", group, unit: "ms") { [self] in
+        let album = try album()
         var tree = try PackageTree(openingPackageAt: album)
         step += 1
         try tree.update(
@@ -207,7 +210,8 @@ private final class DocumentField: @unchecked Sendable {
         return try time { _ = try tree.write(to: album) } / 1e6
       },
       cell("package/document", "FileDocument: one member changed, and saved", group, unit: "ms") { [self] in
-        try LoopExecutor.perform { [self] in
+        let album = try album()
+        return try LoopExecutor.perform { [self] in
           var options = DocumentOptions<PackageTree>(domain: domain, versions: versions)
           options.observesUncoordinatedChanges = false
           let document = FileDocument(
@@ -222,13 +226,14 @@ private final class DocumentField: @unchecked Sendable {
         }
       },
       cell("package/all", "all members written", group, isOurs: false, unit: "ms") { [self] in
+        let album = try album()
         let copy = album.parent.appending("copy")
         defer { try? FileManager.default.removeItem(atPath: copy.description) }
         let tree = try PackageTree(openingPackageAt: album)
         return try time { _ = try tree.write(to: copy, .nothing, linking: .never) } / 1e6
       },
       cell("package/calls", "the calls of such an exchange, alone, in C", group, isOurs: false, unit: "ms") { [self] in
-        let count = Int64(isTiny ? 10 : 1_000)
+        let (album, count) = (try album(), Int64(isTiny ? 10 : 1_000))
         var code: Int32 = 0
         let duration = time {
           code = bench_exchange(directory.path, album.lastComponent.description, count, Int64(Self.memberSize))
@@ -246,53 +251,114 @@ private final class DocumentField: @unchecked Sendable {
     let count = isTiny ? 2 : 20
     return [
       cell("turn", "two documents of two processes: type and save", "taking turns") { [self] in
-        let start = monotonicNanoseconds()
-        for _ in 0..<count {
-          turn += 2
-          try LoopExecutor.perform { [turns, turn] in try await turns.type(turn - 1) }
-          try peer.ask("type \(turn)")
-        }
-        return Double(monotonicNanoseconds() - start) / 1e3 / Double(2 * count)
+        try turns().typeInTurns(count)
       },
       cell("alone", "one document: type and save", "taking turns", isOurs: false) { [self] in
-        let start = monotonicNanoseconds()
-        try LoopExecutor.perform { [alone, step = turnAlone] in
-          for number in 1...count { try await alone.type(step + number) }
-        }
-        turnAlone += count
-        return Double(monotonicNanoseconds() - start) / 1e3 / Double(count)
+        try turns().typeAlone(count)
       },
     ]
   }
 
-  private var turnAlone = 0
-
   // MARK: - Counted
 
-  func counters() throws -> [CounterLine] {
-    var lines: [CounterLine] = []
+  func counters(_ settings: Settings) throws -> [CounterLine] {
+    try [
+      ("opening", openingCounters), ("edit", editCounters), ("package", packageCounters),
+    ].filter { id, _ in settings.selects("documents/\(id)") }.flatMap { _, lines in try lines() }
+  }
+
+  /// Of all threads, the loop's included.
+  private func openingCounters() throws -> [CounterLine] {
+    let count = Self.operationCount
+    // Threads are made once, which isn't the cost of an open.
+    try LoopExecutor.perform { [self] in try await openAndClose(count) }
+    let allocations = try allocationsOfAllThreads {
+      try LoopExecutor.perform { [self] in try await openAndClose(count) }
+    }
+    return [
+      CounterLine(
+        "documents/opening/allocations", "calls of malloc and its relatives for one open and close of a document",
+        value: Double(allocations) / Double(count), limit: Self.allocationCountMax)
+    ]
+  }
+
+  private func editCounters() throws -> [CounterLine] {
     let calls = try withEdits(undo: DocumentUndoPolicy()) { document in
       try EventCounter.systemCalls.count { for _ in 0..<1_000 { try document.editNow { $0 = "y" } } }
     }
-    if let calls {
-      lines.append(
-        CounterLine("documents/edit/system-calls", "system calls of 1,000 edits", value: Double(calls), limit: 0))
-    }
+    guard let calls else { return [] }
+    return [CounterLine("documents/edit/system-calls", "system calls of 1,000 edits", value: Double(calls), limit: 0)]
+  }
+
+  private func packageCounters() throws -> [CounterLine] {
+    let album = try album()
     var tree = try PackageTree(openingPackageAt: album)
     try tree.update(SystemPath("1.png"), [UInt8](repeating: 7, count: Self.memberSize))
     let report = try tree.write(to: album).report
-    lines.append(
-      CounterLine(
-        "documents/package/bytes", "bytes written for one changed member, in its own",
-        value: Double(report.bytesWritten) / Double(Self.memberSize), limit: 1.1))
     let before = MemoryUse.now()
     let opened = try PackageTree(openingPackageAt: album)
     _ = try opened.contents(of: SystemPath("2.png"))
-    lines.append(
-      CounterLine(
-        "documents/package/memory", "MiB of a package that's open, one member of which was read",
-        value: (MemoryUse.now().allocated - before.allocated) / 1_048_576, limit: 2))
+    let memory = (MemoryUse.now().allocated - before.allocated) / 1_048_576
     withExtendedLifetime(opened) {}
-    return lines
+    return [
+      CounterLine(
+        "documents/package/bytes", "bytes written for one changed member, in its own",
+        value: Double(report.bytesWritten) / Double(Self.memberSize), limit: 1.1),
+      CounterLine(
+        "documents/package/memory", "MiB of a package that's open, one member of which was read", value: memory,
+        limit: 2),
+    ]
+  }
+}
+
+/// A document that takes turns with that of another process, and one without company.
+private final class EditorPair {
+  private let turns: TakingTurns
+  private let alone: TakingTurns
+  private let peer: Peer
+  private var turn = 0
+  private var turnAlone = 0
+
+  init(in directory: URL) throws {
+    let socket = directory.appending(path: "s").path
+    let meeting = CoordinationDomain.socket(socket)
+    for name in ["turns", "alone"] { try Data("0".utf8).write(to: directory.appending(path: name)) }
+    turns = TakingTurns(directory.appending(path: "turns").path, meeting)
+    alone = TakingTurns(directory.appending(path: "alone").path, meeting)
+    peer = try Peer(socket)
+    try LoopExecutor.perform { [turns, alone] in
+      try await turns.document.open()
+      try await alone.document.open()
+    }
+    try peer.ask("edit \(directory.appending(path: "turns").path)")
+  }
+
+  func end() {
+    try? LoopExecutor.perform { [turns, alone] in
+      try await turns.document.close()
+      try await alone.document.close()
+    }
+    peer.kill()
+  }
+
+  /// - Returns: The microseconds of one turn.
+  func typeInTurns(_ count: Int) throws -> Double {
+    let start = monotonicNanoseconds()
+    for _ in 0..<count {
+      turn += 2
+      try LoopExecutor.perform { [turns, turn] in try await turns.type(turn - 1) }
+      try peer.ask("type \(turn)")
+    }
+    return Double(monotonicNanoseconds() - start) / 1e3 / Double(2 * count)
+  }
+
+  /// - Returns: The microseconds of one turn.
+  func typeAlone(_ count: Int) throws -> Double {
+    let start = monotonicNanoseconds()
+    try LoopExecutor.perform { [alone, step = turnAlone] in
+      for number in 1...count { try await alone.type(step + number) }
+    }
+    turnAlone += count
+    return Double(monotonicNanoseconds() - start) / 1e3 / Double(count)
   }
 }

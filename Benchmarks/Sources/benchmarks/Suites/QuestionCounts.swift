@@ -74,12 +74,13 @@ enum QuestionCounts {
       "\(counter.title) in \(format(Double(count))) uncontended reads that ask a \(what) to relinquish and save",
       value: Double(events ?? 0), limit: limit)
   }
+}
 
-  private static func allocationsOfAllThreads(_ body: () throws -> Void) rethrows -> UInt64 {
-    bench_count_allocations_of_all_threads(true)
-    defer { bench_count_allocations_of_all_threads(false) }
-    let before = bench_allocation_count_of_all_threads()
-    try body()
-    return bench_allocation_count_of_all_threads() - before
-  }
+/// How often all threads allocate while `body` runs.
+func allocationsOfAllThreads(_ body: () throws -> Void) rethrows -> UInt64 {
+  bench_count_allocations_of_all_threads(true)
+  defer { bench_count_allocations_of_all_threads(false) }
+  let before = bench_allocation_count_of_all_threads()
+  try body()
+  return bench_allocation_count_of_all_threads() - before
 }
