@@ -179,13 +179,16 @@ extension FileDocument {
     lastCall += 1
     let id = CallID(lastCall)
     arguments[id] = argument
+    receive(.called(id, kind))
+    // A call that needs no operation, such as most that close, has nothing to wait for, and needs no timer.
+    if let result = callResults.removeValue(forKey: id) { return try result.get() }
     let timer = (deadline ?? options.deadline).map { duration in
       options.clock.schedule(at: options.clock.now.advanced(by: duration)) { [weak self] in
         Task { await self?.receive(.withdrawn(id, .timedOut)) }
       }
     }
     let result = await withTaskCancellationHandler {
-      await end(of: id, kind)
+      await end(of: id)
     } onCancel: {
       Task { await self.receive(.withdrawn(id, .cancelled)) }
     }
@@ -195,12 +198,11 @@ extension FileDocument {
 
   /// The result of a call, which completes operations that end while it waits: the result of such an operation, and the call itself, come to
   /// the actor with one change of threads.
-  private func end(of id: CallID, _ kind: DocumentCall) async -> Result<Bool, DocumentError> {
-    receive(.called(id, kind))
+  private func end(of id: CallID) async -> Result<Bool, DocumentError> {
     while true {
-      if let result = callResults.removeValue(forKey: id) { return result }
       let ended = await withCheckedContinuation { waitingCalls.add(id, $0) }
       if let ended { complete(ended) }
+      if let result = callResults.removeValue(forKey: id) { return result }
     }
   }
 }

@@ -20,11 +20,16 @@ private final class CallCounter: Sendable {
   }
 
   func count(_ call: SystemCall) -> Int { calls.withLock { calls in calls.count { $0 == call } } }
+  var list: [SystemCall] { calls.withLock { $0 } }
+  var total: Int { calls.withLock { $0.count } }
   func restart() { calls.withLock { $0 = [] } }
 }
 
 @Suite("The cost of documents, counted", .timeLimit(.minutes(8)))
 struct CostTests {
+  /// How many calls of the door to the system one open and one close may make.
+  private static let callCountMax = 18
+
   @Test(
     "T-80: Without a store of versions an open lists the names of one directory, reads one file, and looks for no versions"
   )
@@ -41,6 +46,7 @@ struct CostTests {
       #expect(!needsConflicts && running == nil)
       try await document.close()
       #expect(counter.count(.open) <= 2)
+      #expect(counter.total <= Self.callCountMax, "\(counter.list)")
       #expect(!fixture.exists(fixture.url("store")))
     }
   }

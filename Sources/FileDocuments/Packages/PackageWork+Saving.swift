@@ -17,7 +17,7 @@ extension PackageWork {
         guard let (stored, stamps) = try present(access, leavingOut: altered?.path) else { return Result(.missing) }
         let replaced = try replacedMembers(in: stored)
         if stored.tag != work.memory.base?.tag || replaced.areAltered {
-          var result = Result(.differs(unreadable: nil))
+          let result = Result(.differs(unreadable: nil))
           result.incoming = stored
           return result
         }

@@ -59,7 +59,7 @@ struct PackageWork: Sendable {
       return try await work.coordinator(for: presence).write(url) { access in
         let isNew = try present(access) == nil
         if isNew { _ = try tree.write(to: access.canonicalPath, .nothing, digests: digests) }
-        guard var result = try await opened(presence, access) else {
+        guard let result = try await opened(presence, access) else {
           throw DocumentError(.fileNotFound, "The new package at '\(url.path)' is gone already.")
         }
         result.isNew = isNew
@@ -74,7 +74,7 @@ struct PackageWork: Sendable {
   private func opened(_ presence: DocumentPresence, _ access: borrowing FileAccess) async throws -> Result? {
     guard let stored = try present(access) else { return nil }
     if access.wasMoved { presence.presenter.url = access.url }
-    var result = try await registered(presence, access, stored)
+    let result = try await registered(presence, access, stored)
     // After the registration every version that's added is announced.
     let hasLeftovers = stored.contents?.top?.directory.hasMemberLeftovers == true
     if work.looksAround(access.canonicalPath, presence), !hasLeftovers { result.outcome = .doneWithoutVersions }
@@ -84,9 +84,9 @@ struct PackageWork: Sendable {
   func registered(
     _ presence: DocumentPresence, _ access: borrowing FileAccess, _ stored: Stored
   ) async throws -> Result {
-    var result = Result(.done)
+    let result = Result(.done)
     result.incoming = stored
-    work.noteFile(access, in: &result)
+    work.noteFile(access, in: result)
     if work.options.observesUncoordinatedChanges { presence.hold(access.canonicalPath, work.files) }
     try await presence.register(access)
     result.presence = presence
@@ -112,10 +112,10 @@ struct PackageWork: Sendable {
     try await work.readFile { access in
       guard let stored = try present(access) else { return Result(.missing) }
       let isUnchanged = try !replacedMembers(in: stored).areAltered && stored.tag == work.memory.base?.tag
-      var result = Result(isUnchanged ? .unchanged : .differs(unreadable: nil))
+      let result = Result(isUnchanged ? .unchanged : .differs(unreadable: nil))
       if !isUnchanged { result.incoming = stored }
       work.hold(access)
-      work.noteFile(access, in: &result)
+      work.noteFile(access, in: result)
       return result
     }
   }
@@ -139,18 +139,18 @@ struct PackageWork: Sendable {
   }
 
   func done(_ written: Stored, _ access: borrowing FileAccess) -> Result {
-    var result = Result(.done)
+    let result = Result(.done)
     result.incoming = written
-    work.noteFile(access, in: &result)
+    work.noteFile(access, in: result)
     return result
   }
 
   private func load(_ isElsewhere: Bool) async throws -> Result {
     func read(_ access: borrowing FileAccess) throws -> Result {
       guard let stored = try present(access) else { return Result(.missing) }
-      var result = Result(.done)
+      let result = Result(.done)
       result.incoming = stored
-      if !isElsewhere { work.noteFile(access, in: &result) }
+      if !isElsewhere { work.noteFile(access, in: result) }
       return result
     }
     if !isElsewhere { return try await work.readFile { access in try read(access) } }
@@ -165,7 +165,7 @@ struct PackageWork: Sendable {
 
   private func keep(_ kept: KeptContents) async throws -> Result {
     let incoming = work.memory.incoming
-    var result: Result
+    let result: Result
     do {
       result = try await work.readFile { access in
         // Another program has saved since, and the news of that is on its way: the package that was read is gone.
@@ -176,7 +176,7 @@ struct PackageWork: Sendable {
         // Members that weren't altered are those of the package that's there.
         var mine = mine()
         if let theirs = (newer ?? incoming)?.contents { mine = try mine.rebased(onto: theirs) }
-        var result = Result(.done)
+        let result = Result(.done)
         if incoming != nil { result.incoming = newer }
         if kept == .theirs { result.merged = mine }
         try await keepVersion(kept == .mine ? mine : theirs(newer), access, isConflict: incoming != nil)
@@ -201,7 +201,7 @@ struct PackageWork: Sendable {
   }
 
   private func merge() async throws -> Result {
-    var result = await work.perform(.merge)
+    let result = await work.perform(.merge)
     if let merged = result.merged, let theirs = work.memory.incoming?.contents {
       result.merged = try merged.rebased(onto: theirs)
     }

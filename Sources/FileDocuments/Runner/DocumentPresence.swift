@@ -51,7 +51,8 @@ final class DocumentPresence: Sendable {
     _ executor: (any TaskExecutor)?
   ) throws(DocumentError) {
     let (place, key) = try Self.place(of: url, in: domain)
-    presenter = DocumentPresenter(place, of: document, observesUncoordinatedChanges: observes, executor)
+    presenter = DocumentPresenter(
+      place, atCanonicalPath: key.path, of: document, observesUncoordinatedChanges: observes, executor)
     self.document = WeakActor(document)
     owner = ObjectIdentifier(document)
     self.domain = domain

@@ -33,7 +33,7 @@ final class DocumentPresenter: FilePresenter {
   private struct Location: Sendable {
     var url: URL
     var moveCount = 0
-    /// Made when it's first asked for: taking a URL apart takes long.
+    /// Made when it's first asked for after a move: taking a URL apart takes long.
     var label: String?
   }
 
@@ -48,11 +48,12 @@ final class DocumentPresenter: FilePresenter {
   private let isPackage: Bool
 
   init(
-    _ url: URL, of document: any DocumentMessageReceiver, observesUncoordinatedChanges: Bool,
-    _ executor: (any TaskExecutor)?
+    _ url: URL, atCanonicalPath path: String, of document: any DocumentMessageReceiver,
+    observesUncoordinatedChanges: Bool, _ executor: (any TaskExecutor)?
   ) {
     presentedItemExecutor = executor
-    location = Guarded(Location(url: url))
+    let name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? path[...]
+    location = Guarded(Location(url: url, label: Self.label(name)))
     self.document = WeakActor(document)
     self.observesUncoordinatedChanges = observesUncoordinatedChanges
     isPackage = document.isPackage
@@ -113,9 +114,11 @@ final class DocumentPresenter: FilePresenter {
 
   var presentedItemURL: URL? { url }
 
+  private static func label(_ name: some StringProtocol) -> String { "document '\(name)'" }
+
   var presenterLabel: String {
     location.withLock { location in
-      let label = location.label ?? "document '\(location.url.lastPathComponent)'"
+      let label = location.label ?? Self.label(location.url.lastPathComponent)
       location.label = label
       return label
     }

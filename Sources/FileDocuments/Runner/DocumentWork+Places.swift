@@ -57,9 +57,9 @@ extension DocumentWork {
       return try await coordinator(for: presence).write(presence.presenter.url) { access in
         try checkPlace(access)
         try await access.replaceContents(with: bytes)
-        var result = Result(.done)
+        let result = Result(.done)
         result.incoming = Memory.Stored(contents, ContentHash(of: bytes))
-        noteFile(access, in: &result)
+        noteFile(access, in: result)
         if options.observesUncoordinatedChanges { presence.hold(access.canonicalPath, files) }
         try await presence.register(access)
         result.presence = presence
@@ -219,7 +219,7 @@ extension DocumentWork {
   }
 
   /// Notes the date of the file, and whether it can be written.
-  func noteFile(_ access: borrowing FileAccess, _ known: FileStatus? = nil, in result: inout Result) {
+  func noteFile(_ access: borrowing FileAccess, _ known: FileStatus? = nil, in result: Result) {
     let path = access.canonicalPath
     if let status = known ?? (try? files.statusIfPresent(of: path)) {
       result.modificationDate = Date(timeIntervalSince1970: Double(status.modificationTime) / 1e9)

@@ -13,7 +13,11 @@ final class DocumentWork<Contents: Sendable>: Sendable {
   typealias Memory = DocumentMemory<Contents, ContentHash>
 
   /// How an operation ended, and what it has read, written or registered.
-  struct Result: Sendable {
+  ///
+  /// A class, since each function on its way to the document would copy it, member by member.
+  ///
+  /// `@unchecked Sendable`: its operation changes it, and nobody else has it before that has ended.
+  final class Result: @unchecked Sendable {
     var outcome: OperationOutcome
     var incoming: Memory.Stored?
     var incomingBytes: Data?
@@ -115,7 +119,7 @@ final class DocumentWork<Contents: Sendable>: Sendable {
       return try await coordinator(for: presence).write(url) { access in
         if let present = try await present(access) { return try await opened(presence, access, present) }
         try await access.replaceContents(with: bytes)
-        var result = try await opened(presence, access, PresentFile(contents: bytes))
+        let result = try await opened(presence, access, PresentFile(contents: bytes))
         result.isNew = true
         return result
       }
@@ -130,10 +134,10 @@ final class DocumentWork<Contents: Sendable>: Sendable {
     _ presence: DocumentPresence, _ access: borrowing FileAccess, _ file: PresentFile
   ) async throws -> Result {
     if access.wasMoved { presence.presenter.url = access.url }
-    var result = Result(.done)
+    let result = Result(.done)
     let hash = ContentHash(of: file.contents)
     result.incoming = Memory.Stored(try await contents(of: file.contents), hash)
-    noteFile(access, file.status, in: &result)
+    noteFile(access, file.status, in: result)
     if options.observesUncoordinatedChanges { presence.hold(access.canonicalPath, files) }
     try await presence.register(access)
     result.presence = presence
@@ -151,7 +155,7 @@ final class DocumentWork<Contents: Sendable>: Sendable {
       let hash = ContentHash(of: file.contents)
       if hash != memory.base?.tag { result = try await differing(file, hash) }
       hold(access)
-      noteFile(access, in: &result)
+      noteFile(access, in: result)
       return result
     }
   }
@@ -162,7 +166,7 @@ final class DocumentWork<Contents: Sendable>: Sendable {
       return Result(.missing)
     }
     let bytes = file.contents
-    var result: Result
+    let result: Result
     do throws(DocumentError) {
       let contents = try await contents(of: bytes)
       result = Result(.differs(unreadable: nil))
@@ -195,9 +199,9 @@ final class DocumentWork<Contents: Sendable>: Sendable {
           case .missing: return Result(.missing)
           }
         }
-        var result = Result(.done)
+        let result = Result(.done)
         result.incoming = Memory.Stored(contents, hash)
-        noteFile(access, in: &result)
+        noteFile(access, in: result)
         return result
       }
       throw DocumentError(
@@ -208,9 +212,9 @@ final class DocumentWork<Contents: Sendable>: Sendable {
   private func load(_ isElsewhere: Bool) async throws -> Result {
     func read(_ access: borrowing FileAccess) async throws -> Result {
       guard let bytes = try await present(access)?.contents else { return Result(.missing) }
-      var result = Result(.done)
+      let result = Result(.done)
       result.incoming = Memory.Stored(try await contents(of: bytes), ContentHash(of: bytes))
-      if !isElsewhere { noteFile(access, in: &result) }
+      if !isElsewhere { noteFile(access, in: result) }
       return result
     }
     if !isElsewhere { return try await readFile { access in try await read(access) } }
@@ -277,7 +281,7 @@ final class DocumentWork<Contents: Sendable>: Sendable {
     case .keepMine: return Result(.keptMine)
     case .takeTheirs: return Result(.tookTheirs)
     case .merged(let contents):
-      var result = Result(.merged)
+      let result = Result(.merged)
       result.merged = contents
       return result
     }

@@ -116,12 +116,20 @@ extension FileSystem {
     try note(0)
     // One byte more than expected, so that a small file takes two reads: its bytes, and the end.
     var chunk = [UInt8](repeating: 0, count: Int(min(max(size, 511), 1 << 20)) + 1)
+    let isInOnePiece = size < chunk.count
     var contents: [UInt8] = []
-    contents.reserveCapacity(Int(min(size, 1 << 30)))
+    if !isInOnePiece { contents.reserveCapacity(Int(min(size, 1 << 30))) }
     while true {
       let count = try read(file, into: &chunk)
       if count == 0 { return contents }
-      contents.append(contentsOf: chunk[..<count])
+      if isInOnePiece, contents.isEmpty {
+        // It isn't copied; the next read finds the end.
+        contents = chunk
+        chunk = [UInt8](repeating: 0, count: 4096)
+        contents.removeSubrange(count...)
+      } else {
+        contents.append(contentsOf: chunk[..<count])
+      }
       try note(Int64(contents.count))
     }
   }

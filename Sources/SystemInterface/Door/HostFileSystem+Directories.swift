@@ -4,25 +4,26 @@ internal import Glibc
 extension HostFileSystem {
   /// getdents(2).
   package func readDirectory(_ descriptor: FileDescriptor) throws(SystemError) -> [DirectoryEntry]? {
-    var buffer = [UInt8](repeating: 0, count: 32768)
-    let count = try checked(.readDirectory) {
-      unsafe buffer.withUnsafeMutableBytes { unsafe getdents64(descriptor.rawValue, $0.baseAddress, $0.count) }
-    }
-    return count == 0 ? nil : Self.entries(in: buffer[..<count])
+    // Only what the kernel writes there is touched: most directories are small.
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 32768, alignment: 8)
+    defer { unsafe buffer.deallocate() }
+    let count = try checked(.readDirectory) { unsafe getdents64(descriptor.rawValue, buffer.baseAddress, buffer.count) }
+    return count == 0 ? nil : unsafe Self.entries(in: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
   }
 
   /// Parses `struct linux_dirent64`: inode (8 bytes), offset (8), record length (2), type (1), name up to a NUL.
-  private static func entries(in buffer: ArraySlice<UInt8>) -> [DirectoryEntry] {
+  private static func entries(in buffer: UnsafeRawBufferPointer) -> [DirectoryEntry] {
     var entries: [DirectoryEntry] = []
-    var rest = buffer
-    while rest.count > 19 {
-      let start = rest.startIndex
-      let length = Int(rest[start + 16]) | Int(rest[start + 17]) << 8
-      let name = rest[(start + 19)..<(start + length)].prefix { $0 != 0 }
-      if name != [dot] && name != [dot, dot] {
-        entries.append(DirectoryEntry(name: SystemPath(bytes: name), kind: kind(type: rest[start + 18])))
+    var start = 0
+    while buffer.count - start > 19 {
+      let length = unsafe Int(buffer[start + 16]) | Int(buffer[start + 17]) << 8
+      let name = unsafe UnsafeRawBufferPointer(rebasing: buffer[(start + 19)..<(start + length)])
+      let count = unsafe name.firstIndex(of: 0) ?? name.count
+      if unsafe count > 2 || name[..<count].contains(where: { $0 != dot }) {
+        entries.append(
+          unsafe DirectoryEntry(name: SystemPath(bytes: name[..<count]), kind: kind(type: buffer[start + 18])))
       }
-      rest = rest.dropFirst(length)
+      start += length
     }
     return entries
   }
