@@ -38,7 +38,7 @@
     }
 
     /// The item at a URL, by its name in its directory, which stays open.
-    private static func member(at url: URL) throws -> StoredMember {
+    static func member(at url: URL) throws -> StoredMember {
       guard url.isFileURL else { throw CocoaError(.fileReadUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
       do {
         let path = try HostFileSystem().canonicalPath(of: url.systemPath, resolvingLastComponent: false)
@@ -96,46 +96,6 @@
       for child in merged.values {
         child.parents.removeAll { $0.wrapper == nil || $0.wrapper === self || $0.wrapper === other }
         child.parents.append(WeakParent(wrapper: self))
-      }
-    }
-
-    // MARK: - Comparing
-
-    func matches(_ url: URL) throws -> Bool {
-      let member = try Self.member(at: url)
-      let status = try member.status()
-      if status.kind == .directory {
-        let directory = try PinnedDirectory(at: member.directory.path.appending(member.place.path), HostFileSystem())
-        return try matches(StoredMember(directory, .top), status)
-      }
-      return try matches(member, status)
-    }
-
-    private func matches(_ member: StoredMember, _ status: FileStatus) throws -> Bool {
-      switch node {
-      case .file(let file):
-        guard let known = file.status, status.kind == .regular else { return false }
-        return known.modificationTime == status.modificationTime && known.mode == status.mode
-      case .symbolicLink(let link): return try status.kind == .symbolicLink && member.target() == link.target
-      case .directory(let directory):
-        guard let known = directory.status, status.kind == .directory, known.mode == status.mode else { return false }
-        guard let children = directory.children else {
-          return try known.modificationTime == status.modificationTime
-            && Self.isOlder(member, than: directory.readTime)
-        }
-        let members = try member.members()
-        guard members.count == children.count else { return false }
-        return try members.allSatisfy { name, member, status in
-          let key = directory.names.first { $0.value == name }?.key ?? name.description
-          return try children[key]?.matches(member, status) ?? false
-        }
-      }
-    }
-
-    /// Whether nothing in a directory was written to since a time.
-    private static func isOlder(_ directory: StoredMember, than time: Int64) throws -> Bool {
-      try directory.members().allSatisfy { _, member, status in
-        try status.modificationTime < time && (status.kind != .directory || isOlder(member, than: time))
       }
     }
   }

@@ -57,7 +57,7 @@ struct FileWrapperTests {
     #expect(root.fileWrappers?.isEmpty == true)
   }
 
-  @Test("CW-02: The initializer of directories gives children without a preferred name their key for one")
+  @Test("CW-02, FW-2: The initializer of directories gives children without a preferred name their key for one")
   func keysAsNames() {
     let (named, unnamed) = (FileWrapper.text("1"), FileWrapper.text("2"))
     named.preferredFilename = "wish"
@@ -67,7 +67,7 @@ struct FileWrapperTests {
     #expect(wrapper.isDirectory && !wrapper.isRegularFile && !wrapper.isSymbolicLink && wrapper.filename == nil)
   }
 
-  @Test("CW-03: Calls for directories to other wrappers, and the reverse, are refused and reported")
+  @Test("CW-03, FW-3: Calls for directories to other wrappers, and the reverse, are refused and reported")
   func wrongKinds() throws {
     _ = Sandbox.domain
     let directory = FileWrapper(directoryWithFileWrappers: [:])
@@ -96,7 +96,7 @@ struct FileWrapperTests {
   }
 
   @Test(
-    "CW-04: Contents that are read at once are stable, whatever becomes of the files; others are nil and never something else"
+    "CW-04, FW-6: Contents that are read at once are stable, whatever becomes of the files; others are nil and never something else"
   )
   func immediate() throws {
     try withSandbox { box in
@@ -159,6 +159,39 @@ struct FileWrapperTests {
       #expect(!(try FileWrapper(url: url)).matchesContents(of: box.url("p/text")))
       #expect(!(try FileWrapper(url: url)).matchesContents(of: box.url("none")))
       #expect(try FileWrapper(url: box.url("p/link")).matchesContents(of: box.url("p/link")))
+    }
+  }
+
+  @Test("FW-7: With the comparison of contents hashes count, and neither times nor permissions")
+  func matchingContents() throws {
+    try withSandbox { box in
+      let url = try makePackage(box)
+      let (wrapper, other) = (try FileWrapper(url: url), box.url("q"))
+      #expect(wrapper.matchesContents(of: url, comparing: .contents))
+      // Made in memory, and elsewhere.
+      try wrapper.write(to: other, options: [], originalContentsURL: nil)
+      let loaded = try FileWrapper(url: url, options: .immediate)
+      #expect(loaded.matchesContents(of: other, comparing: .contents))
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSince1970: 1e9)], ofItemAtPath: box.url("q/text").path)
+      #expect(loaded.matchesContents(of: other, comparing: .contents))
+      #expect(!loaded.matchesContents(of: other, comparing: .attributes))
+      let made = FileWrapper(directoryWithFileWrappers: [:])
+      #expect(!made.matchesContents(of: other, comparing: .contents))
+      let date = try status(box.url("q/images/1.png")).modificationTime
+      let picture = try Data(contentsOf: box.url("q/images/1.png"))
+      _ = try box.write("q/images/1.png", String(repeating: "x", count: picture.count))
+      try HostFileSystem().setModificationTime(
+        of: SystemPath(box.url("q/images/1.png").path), at: .workingDirectory, to: date)
+      #expect(!loaded.matchesContents(of: other, comparing: .contents))
+      try picture.write(to: box.url("q/images/1.png"))
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: box.url("q/images/1.png").path)
+      #expect(loaded.matchesContents(of: other, comparing: .contents))
+      _ = try box.write("q/added", "")
+      #expect(!loaded.matchesContents(of: other, comparing: .contents))
+      #expect(!loaded.matchesContents(of: box.url("q/text"), comparing: .contents))
+      #expect(!loaded.matchesContents(of: box.url("none"), comparing: .contents))
+      #expect(FileWrapper.text("old").matchesContents(of: try box.write("old", "old"), comparing: .contents))
     }
   }
 
@@ -227,7 +260,7 @@ struct FileWrapperTests {
     }
   }
 
-  @Test("CW-09: Links stay links, with their targets as they are")
+  @Test("CW-09, FW-2: Links stay links, with their targets as they are")
   func links() throws {
     try withSandbox { box in
       let relative = FileWrapper(symbolicLinkWithDestinationURL: URL(fileURLWithPath: "../a b/é", relativeTo: box.root))
@@ -284,7 +317,7 @@ struct FileWrapperTests {
     }
   }
 
-  @Test("FW-8: Reading anew keeps the children that are still there, and adds and removes others")
+  @Test("FW-8, FW-3: Reading anew keeps the children that are still there, and adds and removes others")
   func rereading() throws {
     try withSandbox { box in
       let url = try makePackage(box)
