@@ -18,7 +18,7 @@ struct VersionCommandTests {
     return result.output
   }
 
-  @Test("A version is kept, listed, shown, compared, restored and removed")
+  @Test("ND-11: A version is kept, listed, shown, compared, restored and removed")
   func all() throws {
     #expect(try output("versions", file) == "")
     #expect(try output("keep", file).hasPrefix("1  "))

@@ -14,7 +14,7 @@ struct AutosavingTests {
   /// Waits until the timer of an autosave is armed, and lets the time come.
   private func pass(_ duration: Duration, _ fixture: Fixture) { fixture.clock.advance(by: duration) }
 
-  @Test("CD-34: It saves when nothing was edited for a while")
+  @Test("CD-34, UD-13: It saves when nothing was edited for a while")
   func idle() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open("old", .text, Self.policy)
@@ -32,7 +32,7 @@ struct AutosavingTests {
     }
   }
 
-  @Test("CD-34: It saves during continuous work as well")
+  @Test("CD-34, UD-13: It saves during continuous work as well")
   func interval() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open("", .text, AutosavePolicy(interval: .seconds(10)))
@@ -48,7 +48,7 @@ struct AutosavingTests {
     }
   }
 
-  @Test("CD-34: It saves when much was edited")
+  @Test("CD-34, UD-13: It saves when much was edited")
   func size() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open("", .text, AutosavePolicy(sizeMax: 100))
@@ -116,7 +116,7 @@ struct AutosavingTests {
     }
   }
 
-  @Test("CD-33: An edit never waits for an autosave, and closing saves what was edited meanwhile")
+  @Test("CD-33, ND-6: An edit never waits for an autosave, and closing saves what was edited meanwhile")
   func editingDuringAutosave() async throws {
     try await withFixture { fixture in
       let gate = TestGate()
@@ -134,7 +134,7 @@ struct AutosavingTests {
     }
   }
 
-  @Test("CD-35: Observers of a document are told of each change")
+  @Test("CD-35, UD-4: Observers of a document are told of each change")
   func observation() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()
@@ -151,7 +151,8 @@ struct AutosavingTests {
   }
 
   @Test(
-    "CD-39: Nothing is edited while the program has disabled that, and editing goes on afterwards, also after an error")
+    "CD-39, UD-12: Nothing is edited while the program has disabled that, and editing goes on afterwards, also after an error"
+  )
   func leases() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()

@@ -9,7 +9,8 @@ import Testing
 
 @Suite("Calls of a document: their order, their end, and what they do with its file", .timeLimit(.minutes(8)))
 struct CallsAndPlacesTests {
-  @Test("CD-40: A document moves, renames, copies and deletes its file, and stays open until that's deleted")
+  @Test(
+    "CD-40, ND-2, SP-9: A document moves, renames, copies and deletes its file, and stays open until that's deleted")
   func verbs() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()
@@ -44,7 +45,7 @@ struct CallsAndPlacesTests {
     }
   }
 
-  @Test("CD-41: Contents saved elsewhere are the document's from then on, and the former file stays")
+  @Test("CD-41, ND-2: Contents saved elsewhere are the document's from then on, and the former file stays")
   func savingElsewhere() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()
@@ -94,7 +95,8 @@ struct CallsAndPlacesTests {
   }
 
   @Test(
-    "CD-28: A second document of one item is refused, whatever its path is called; opening again joins the first one")
+    "CD-28, PP-7: A second document of one item is refused, whatever its path is called; opening again joins the first one"
+  )
   func joining() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()
@@ -131,7 +133,7 @@ struct CallsAndPlacesTests {
     }
   }
 
-  @Test("CD-42: Calls that come while the document opens wait for their turn")
+  @Test("CD-42, UD-16, ND-5, PP-11: Calls that come while the document opens wait for their turn")
   func order() async throws {
     try await withFixture { fixture in
       try fixture.write("old")
@@ -152,7 +154,9 @@ struct CallsAndPlacesTests {
     }
   }
 
-  @Test("CD-27, CD-43: A call ends when its task is cancelled or its deadline has passed, and the document goes on")
+  @Test(
+    "CD-27, CD-43, ND-5, ND-6, SP-11, PP-10: A call ends when its task is cancelled or its deadline has passed, and the document goes on"
+  )
   func ending() async throws {
     try await withFixture { fixture in
       try fixture.write("old")
@@ -196,7 +200,7 @@ struct CallsAndPlacesTests {
     }
   }
 
-  @Test("CD-44: Values in JSON are documents, and equal values have equal bytes")
+  @Test("CD-44, UD-8: Values in JSON are documents, and equal values have equal bytes")
   func values() async throws {
     struct List: Codable, Sendable, Equatable { var items: [String: Int] }
     try await withFixture { fixture in

@@ -26,7 +26,7 @@ struct ConcurrencyDocumentTests {
     }
   }
 
-  @Test("CD-15, CD-27: Saves that are made at once never mix, and each of them ends")
+  @Test("CD-15, CD-27, UD-11: Saves that are made at once never mix, and each of them ends")
   func manySaves() async throws {
     try await withFixture { fixture in
       let format = GatedFormat()
@@ -49,7 +49,7 @@ struct ConcurrencyDocumentTests {
     }
   }
 
-  @Test("CD-35: The state may be read by many threads while the document is edited, saved and closed")
+  @Test("CD-35, UD-2: The state may be read by many threads while the document is edited, saved and closed")
   func readers() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open("", .text, AutosavePolicy(sizeMax: 3)) { $0.undo = DocumentUndoPolicy() }

@@ -12,7 +12,7 @@ struct CrashTests {
   private static let callCountMax = 100
 
   @Test(
-    "CD-12, CD-14: A process that's killed at any call to the system of a save leaves the old contents, or the new ones; the next open clears up"
+    "CD-12, CD-14, UD-17: A process that's killed at any call to the system of a save leaves the old contents, or the new ones; the next open clears up"
   )
   func kills() async throws {
     try await withFixture { fixture in

@@ -191,7 +191,7 @@ extension DocumentScenario {
 @Suite("The decisions of a document, in every order", .timeLimit(.minutes(20)))
 struct DocumentCoreExplorationTests {
   @Test(
-    "CD-15, CD-23, CD-27, CD-45, UD-20, ND-9: Each call ends once, nothing is lost, conflicts are in the state, and editing goes on",
+    "CD-15, CD-23, CD-27, CD-45, UD-20, ND-9, PP-9: Each call ends once, nothing is lost, conflicts are in the state, and editing goes on",
     arguments: DocumentScenario.small + DocumentScenario.versions + DocumentScenario.decisions
       + (Budget.isLong ? DocumentScenario.medium : []))
   func everyOrder(scenario: DocumentScenario) async {

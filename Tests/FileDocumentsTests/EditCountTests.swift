@@ -34,7 +34,7 @@ struct EditCountTests {
     #expect(count.hasChanges)
   }
 
-  @Test("CD-07: Edits made while a save runs stay unsaved when it ends")
+  @Test("CD-07, UD-15: Edits made while a save runs stay unsaved when it ends")
   func tokens() {
     var count = EditCount()
     count.note(.done)

@@ -69,4 +69,43 @@ struct HostilePlacesTests {
       #expect(document.state.conditions == .closed)
     }
   }
+
+  @Test(
+    "CD-25, CD-42: A revert that's requested during a save waits for it; the saved text stays, and the text typed meanwhile is a version"
+  )
+  func revertingDuringSave() async throws {
+    try await withFixture { fixture in
+      let gate = TestGate()
+      let document = try await fixture.open("old", GatedFormat(gate: gate))
+      try await document.edit { $0 = "saved" }
+      async let saving = document.save()
+      try await gate.waitForArrival()
+      try await document.edit { $0 = "typed meanwhile" }
+      async let reverting: Void = document.revert()
+      while await document.core.calls.count < 2 { await Task.yield() }
+      gate.open()
+      #expect(try await saving)
+      try await reverting
+      #expect(await document.contents == "saved" && !document.hasUnsavedChanges)
+      #expect(try fixture.text() == "saved")
+      #expect(try await fixture.versionTexts() == ["typed meanwhile"])
+      #expect(try await document.close() == false)
+    }
+  }
+
+  @Test("CD-69, CD-70: A member that vanishes can't be read, and a save neither makes it again nor loses another one")
+  func vanishedMember() async throws {
+    try await withFixture { fixture in
+      try fixture.makeAlbum()
+      let document = try await fixture.openAlbum()
+      #expect(try await document.text("a.txt") == "a")
+      try FileManager.default.removeItem(at: fixture.album.appending(path: "a.txt"))
+      await #expect(throws: (any Error).self) { try await document.text("a.txt") }
+      #expect(try await document.text("b.txt") == "b")
+      try await document.edit { $0.set("b.txt", "mine") }
+      try await document.save()
+      #expect(try fixture.members() == ["b.txt": "mine", "images/1.png": "one"])
+      try await document.close()
+    }
+  }
 }

@@ -25,7 +25,7 @@ struct KeptVersionsTests {
   ]
 
   @Test(
-    "CD-49: The former contents become a version before a save overwrites them, as the program requests",
+    "CD-49, ND-1: The former contents become a version before a save overwrites them, as the program requests",
     arguments: cases)
   func policies(_ example: Case) async throws {
     try await withFixture { fixture in

@@ -177,7 +177,7 @@ struct LockingTests {
     }
   }
 
-  @Test("ND-9: A document that has made its file is a draft until it's saved, moved or named on purpose")
+  @Test("ND-9, SP-8: A document that has made its file is a draft until it's saved, moved or named on purpose")
   func drafts() async throws {
     try await withFixture { fixture in
       for number in 0..<3 {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Opening, saving and closing documents", .timeLimit(.minutes(8)))
 struct OpeningAndSavingTests {
-  @Test("CD-01: A new document is closed; after it was opened its state is normal")
+  @Test("CD-01, UD-1: A new document is closed; after it was opened its state is normal")
   func opening() async throws {
     try await withFixture { fixture in
       try fixture.write("old")
@@ -24,7 +24,7 @@ struct OpeningAndSavingTests {
     }
   }
 
-  @Test("CD-02: An open that fails leaves the document closed, and says why")
+  @Test("CD-02, UD-6, PP-12: An open that fails leaves the document closed, and says why")
   func failing() async throws {
     try await withFixture { fixture in
       let document = FileDocument(fixture.file, as: .text, options: fixture.options())
@@ -44,7 +44,7 @@ struct OpeningAndSavingTests {
     }
   }
 
-  @Test("CD-03: The modification date is unknown until the document was opened, and then the file's own")
+  @Test("CD-03, UD-2, SP-11: The modification date is unknown until the document was opened, and then the file's own")
   func modificationDate() async throws {
     try await withFixture { fixture in
       try fixture.write("old")
@@ -92,7 +92,7 @@ struct OpeningAndSavingTests {
     }
   }
 
-  @Test("CD-06, CD-07: Editing goes on while a save runs, and these edits stay unsaved when it ends")
+  @Test("CD-06, CD-07, UD-9, ND-3: Editing goes on while a save runs, and these edits stay unsaved when it ends")
   func editingWhileSaving() async throws {
     try await withFixture { fixture in
       let gate = TestGate()
@@ -110,7 +110,7 @@ struct OpeningAndSavingTests {
     }
   }
 
-  @Test("CD-08, CD-09: Without changes nothing is written; with changes closing writes them first")
+  @Test("CD-08, CD-09, UD-7: Without changes nothing is written; with changes closing writes them first")
   func closing() async throws {
     try await withFixture { fixture in
       let format = GatedFormat()
@@ -157,7 +157,7 @@ struct OpeningAndSavingTests {
     }
   }
 
-  @Test("CD-24: A save that fails says so in the state; the next one that succeeds clears that")
+  @Test("CD-24, UD-3: A save that fails says so in the state; the next one that succeeds clears that")
   func savingError() async throws {
     try await withFixture { fixture in
       let format = GatedFormat()
@@ -177,7 +177,7 @@ struct OpeningAndSavingTests {
     }
   }
 
-  @Test("CD-12: Whichever call to the system a save fails at, the file has the old contents or the new ones")
+  @Test("CD-12, PP-13: Whichever call to the system a save fails at, the file has the old contents or the new ones")
   func failingCalls() async throws {
     var number = 0
     var hasSucceeded = false

@@ -68,7 +68,7 @@ struct OtherProgramsTests {
     }
   }
 
-  @Test("CD-19: A document without unsaved changes takes over what another program has written")
+  @Test("CD-19, UD-22: A document without unsaved changes takes over what another program has written")
   func reloading() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()
@@ -155,7 +155,7 @@ struct OtherProgramsTests {
     }
   }
 
-  @Test("CD-20: A change of attributes alone doesn't reload the contents")
+  @Test("CD-20, UD-22: A change of attributes alone doesn't reload the contents")
   func attributes() async throws {
     try await withFixture { fixture in
       let format = GatedFormat()
@@ -196,7 +196,8 @@ struct OtherProgramsTests {
     }
   }
 
-  @Test("CD-22: When the file is deleted, the document has noticed before, and a save doesn't make it again")
+  @Test(
+    "CD-22, SP-7, SP-9: When the file is deleted, the document has noticed before, and a save doesn't make it again")
   func deleting() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()
@@ -235,7 +236,7 @@ struct OtherProgramsTests {
     }
   }
 
-  @Test("CD-23: A conflict of versions is in the state until it's resolved")
+  @Test("CD-23, UD-23: A conflict of versions is in the state until it's resolved")
   func conflicts() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()
@@ -252,7 +253,7 @@ struct OtherProgramsTests {
     }
   }
 
-  @Test("CD-25: Reverting drops what is unsaved, as a version, and nothing can be edited meanwhile")
+  @Test("CD-25, UD-21, ND-11: Reverting drops what is unsaved, as a version, and nothing can be edited meanwhile")
   func reverting() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()
@@ -272,7 +273,8 @@ struct OtherProgramsTests {
   }
 
   @Test(
-    "CD-29: Two writes in quick succession during a revert: all of them end, and the document has what the file has")
+    "CD-29, PP-8: Two writes in quick succession during a revert: all of them end, and the document has what the file has"
+  )
   func revertingBesideWriters() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()

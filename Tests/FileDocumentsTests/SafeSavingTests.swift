@@ -11,7 +11,7 @@ import Testing
 struct SafeSavingTests {
   private struct TooOld: Error {}
 
-  @Test("CD-45: A program may refuse that the document saves by itself; a save that's asked for is made")
+  @Test("CD-45, ND-7: A program may refuse that the document saves by itself; a save that's asked for is made")
   func refusing() async throws {
     try await withFixture { fixture in
       let links = Counter()
@@ -44,7 +44,8 @@ struct SafeSavingTests {
     }
   }
 
-  @Test("CD-46: The first save of a session keeps what the file had, in a file beside it, if the program wants that")
+  @Test(
+    "CD-46, ND-4: The first save of a session keeps what the file had, in a file beside it, if the program wants that")
   func backups() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open("first") { $0.backupName = { $0 + "~" } }
@@ -122,7 +123,7 @@ struct SafeSavingTests {
     }
   }
 
-  @Test("CD-26: The progress of large files is there exactly while the state says so, and grows")
+  @Test("CD-26, UD-5: The progress of large files is there exactly while the state says so, and grows")
   func progress() async throws {
     // Looked at while pieces are read and written: a reader of states may get none of those in between.
     let (watched, seen) = (Guarded<FileDocument<String>?>(nil), Guarded<[SystemCall: [DocumentSnapshot]]>([:]))

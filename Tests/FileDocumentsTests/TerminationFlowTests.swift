@@ -9,7 +9,7 @@ struct TerminationFlowTests {
 
   private static func after(_ duration: Duration) -> MonotonicTime { start.advanced(by: duration) }
 
-  @Test("CD-66: A signal saves, and takes effect when that's done")
+  @Test("CD-66, UD-27: A signal saves, and takes effect when that's done")
   func flushing() {
     var flow = TerminationFlow()
     #expect(flow.receive(.signal(.terminate), at: Self.start) == [.flush(1)])

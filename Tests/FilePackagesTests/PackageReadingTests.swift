@@ -228,7 +228,7 @@ struct PackageReadingTests {
     }
   }
 
-  @Test("FW-1: An item that isn't a package is refused, and so is a member that no package can have")
+  @Test("FW-1, FW-6: An item that isn't a package is refused, and so is a member that no package can have")
   func refusals() throws {
     try withSandbox { box in
       try box.write("file", "")

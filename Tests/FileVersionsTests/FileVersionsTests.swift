@@ -281,7 +281,7 @@ struct FileConflictTests {
     }
   }
 
-  @Test("A version may be chosen, the newest, none, or all of them as files")
+  @Test("SP-10: A version may be chosen, the newest, none, or all of them as files")
   func choosing() async throws {
     try await withConflict { fixture, file, kept in
       try await fixture.versions.resolve(at: file, keepsOthers: true) { _ in .version(kept[1]) }

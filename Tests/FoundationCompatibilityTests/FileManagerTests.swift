@@ -93,7 +93,7 @@ struct FileManagerTests {
     }
   }
 
-  @Test("replaceItemAt in the forms that people write keeps the new contents", arguments: [0, 1, 2, 3])
+  @Test("PP-14: replaceItemAt in the forms that people write keeps the new contents", arguments: [0, 1, 2, 3])
   func replacingAt(form: Int) throws {
     try withSandbox { box in
       let (old, new) = (try box.write("old"), try box.write("new", "new"))

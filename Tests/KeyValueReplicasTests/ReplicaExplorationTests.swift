@@ -116,7 +116,7 @@ struct ReplicaExplorationTests {
   ]
 
   @Test(
-    "CK-15, CK-16, CK-24: All replicas end with the same values, and each change counts once",
+    "CK-08, CK-09, CK-15, CK-16, CK-18, CK-24: All replicas end with the same values, and each change counts once",
     arguments: small + (Budget.isLong ? medium : []))
   func everyOrder(setting: Setting) { explore(setting, stateCountMax: 3_000_000) }
 

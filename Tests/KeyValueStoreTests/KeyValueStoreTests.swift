@@ -125,7 +125,7 @@ struct KeyValueStoreTests {
     #expect(store["theirs"] == .string("from there"))
   }
 
-  @Test("A process that is killed between two writes loses none of them")
+  @Test("CK-13: A process that is killed between two writes loses none of them")
   func killed() async throws {
     let sandbox = try StoreSandbox()
     let path: String = sandbox.path

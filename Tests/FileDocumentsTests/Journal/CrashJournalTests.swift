@@ -135,7 +135,9 @@ struct CrashJournalTests {
     }
   }
 
-  @Test("CD-60: Text that a killed process had typed is offered; restored it's an unsaved edit, and its journal goes")
+  @Test(
+    "CD-60, UD-27: Text that a killed process had typed is offered; restored it's an unsaved edit, and its journal goes"
+  )
   func restoring() async throws {
     try await withFixture { fixture in
       try fixture.write("old")

@@ -64,7 +64,8 @@ struct PackageDocumentCrashTests {
   }
 
   @Test(
-    "CD-71: A package of 1,000 pictures takes no more memory than what's looked at, also when it's edited and saved")
+    "CD-71, PP-16: A package of 1,000 pictures takes no more memory than what's looked at, also when it's edited and saved"
+  )
   func memory() async throws {
     try await withFixture { fixture in
       let picture = String(repeating: "x", count: 100 << 10)

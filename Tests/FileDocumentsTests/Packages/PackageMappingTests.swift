@@ -211,7 +211,7 @@ struct PackageMappingTests {
     }
   }
 
-  @Test("CD-76: A save that can't keep what was stored overwrites nothing, however often it's repeated")
+  @Test("CD-76, SP-11: A save that can't keep what was stored overwrites nothing, however often it's repeated")
   func unkept() async throws {
     try await withFixture { fixture in
       try fixture.makeAlbum(Self.old)

@@ -9,7 +9,7 @@ import Testing
   init() { _ = Sandbox.versionStore }
 
   @Test(
-    "CD-12, CD-14: A process that's killed during a save leaves the old contents, or the new ones",
+    "CD-12, CD-14, UD-17: A process that's killed during a save leaves the old contents, or the new ones",
     arguments: ["a.txt", "a.box"])
   func kills(name: String) async throws {
     try await withSandbox { box in

@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("CD-47: A save moves the document if its type has changed, in the access that writes it")
+  @Test("CD-47, UD-19: A save moves the document if its type has changed, in the access that writes it")
   func changedType() async throws {
     try await withSandbox { box in
       let document = RichNote(fileURL: try box.write("a.txt", "plain"))
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test("A save gives the file the attributes that the class states")
+  @Test("UD-19: A save gives the file the attributes that the class states")
   func statedAttributes() async throws {
     try await withSandbox { box in
       let document = LockedNote(fileURL: try box.write("a.txt", "one"))

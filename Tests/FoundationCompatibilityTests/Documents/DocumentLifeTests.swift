@@ -7,7 +7,7 @@ import Testing
   init() { _ = Sandbox.versionStore }
 
   @Test(
-    "CD-01, CD-03, CD-04: A document is closed at first, and normal when it was opened; its file is read off the main queue"
+    "CD-01, CD-03, CD-04, UD-1: A document is closed at first, and normal when it was opened; its file is read off the main queue"
   )
   func opening() async throws {
     try await withSandbox { box in
@@ -30,7 +30,8 @@ import Testing
   }
 
   @Test(
-    "CD-02: A failed opening leaves the document closed, and reports the error", arguments: ["none.txt", "bad.txt"])
+    "CD-02, UD-6: A failed opening leaves the document closed, and reports the error",
+    arguments: ["none.txt", "bad.txt"])
   func failedOpening(name: String) async throws {
     try await withSandbox { box in
       try Data([0xFF, 0xFE]).write(to: box.url("bad.txt"))
@@ -66,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("CD-05: A package is delivered as a file wrapper")
+  @Test("CD-05, UD-8: A package is delivered as a file wrapper")
   func wrappers() async throws {
     try await withSandbox { box in
       _ = try box.write("a.pkg/text.txt", "one")
@@ -77,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("CD-06: When a save returns, its contents were taken; they're written elsewhere")
+  @Test("CD-06, UD-9: When a save returns, its contents were taken; they're written elsewhere")
   func snapshots() async throws {
     try await withSandbox { box in
       let document = NoteDocument(fileURL: box.url("new.txt"))
@@ -94,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("CD-07, CD-15: An edit during a save is still unsaved, and each of several saves ends once")
+  @Test("CD-07, CD-15, UD-11: An edit during a save is still unsaved, and each of several saves ends once")
   func editingWhileSaving() async throws {
     try await withSandbox { box in
       let document = NoteDocument(fileURL: try box.write("a.txt", ""))
@@ -141,7 +142,7 @@ import Testing
     }
   }
 
-  @Test("CD-10: An edit that was undone is no change, and neither is a cleared one")
+  @Test("CD-10, UD-15: An edit that was undone is no change, and neither is a cleared one")
   func counting() async throws {
     try await withSandbox { box in
       let document = NoteDocument(fileURL: try box.write("a.txt"))
@@ -163,7 +164,7 @@ import Testing
     }
   }
 
-  @Test("CD-11: A registration with the undo manager is a change, and its undo takes it back")
+  @Test("CD-11, UD-14: A registration with the undo manager is a change, and its undo takes it back")
   func undoing() async throws {
     try await withSandbox { box in
       let document = NoteDocument(fileURL: try box.write("a.txt", "one"))
@@ -202,7 +203,7 @@ import Testing
     }
   }
 
-  @Test("CD-16: Blocks of file access run one at a time, in order, and not on the caller's queue")
+  @Test("CD-16, UD-16: Blocks of file access run one at a time, in order, and not on the caller's queue")
   func fileAccess() async throws {
     let document = NoteDocument(fileURL: URL(fileURLWithPath: "/none"))
     let journal = document.journal
@@ -240,7 +241,7 @@ import Testing
     }
   }
 
-  @Test("CD-25: Reverting drops what is unsaved, keeps it as a version, and disables editing meanwhile")
+  @Test("CD-25, UD-21: Reverting drops what is unsaved, keeps it as a version, and disables editing meanwhile")
   func reverting() async throws {
     try await withSandbox { box in
       let document = NoteDocument(fileURL: try box.write("a.txt", "one"))
@@ -260,7 +261,7 @@ import Testing
     }
   }
 
-  @Test("CD-31: A save of a package writes what has changed, and nothing else")
+  @Test("CD-31, UD-18: A save of a package writes what has changed, and nothing else")
   func incrementalSaves() async throws {
     try await withSandbox { box in
       _ = try box.write("a.pkg/text.txt", "one")
@@ -281,7 +282,7 @@ import Testing
     }
   }
 
-  @Test("CD-32: A document from a place that can't be written reports where it was saved")
+  @Test("CD-32, UD-26, SP-8: A document from a place that can't be written reports where it was saved")
   func writablePlaces() async throws {
     try await withSandbox { box in
       let document = NoteDocument(fileURL: try box.write("a.txt", "one"))

@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("CD-20: A change of attributes doesn't reload the contents")
+  @Test("CD-20, UD-22: A change of attributes doesn't reload the contents")
   func attributeChanges() async throws {
     try await withSandbox { box in
       let document = await open(try box.write("a.txt", "one"))
@@ -73,7 +73,9 @@ import Testing
     }
   }
 
-  @Test("CD-19, CD-23: Text that another program writes beside unsaved changes becomes a conflict; both texts survive")
+  @Test(
+    "CD-19, CD-23, UD-23: Text that another program writes beside unsaved changes becomes a conflict; both texts survive"
+  )
   func conflicts() async throws {
     try await withSandbox { box in
       let document = await open(try box.write("a.txt", "one"))
@@ -95,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("CD-21: A document follows its file")
+  @Test("CD-21, UD-22: A document follows its file")
   func moves() async throws {
     try await withSandbox { box in
       let document = await open(try box.write("a.txt", "one"))
@@ -109,7 +111,8 @@ import Testing
   }
 
   @Test(
-    "CD-22: A document whose file is deleted is closed, keeps its contents, and doesn't make the file again unasked")
+    "CD-22, SP-7: A document whose file is deleted is closed, keeps its contents, and doesn't make the file again unasked"
+  )
   func deletions() async throws {
     try await withSandbox { box in
       let document = await open(try box.write("a.txt", "one"))
@@ -133,7 +136,7 @@ import Testing
     }
   }
 
-  @Test("CD-28: Two documents of one process on one file neither wait for ever nor lose edits")
+  @Test("CD-28, PP-7: Two documents of one process on one file neither wait for ever nor lose edits")
   func twoDocuments() async throws {
     try await withSandbox { box in
       let url = try box.write("a.txt", "one")
@@ -149,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("CD-29: Two writers in quick succession during a revert come to an end")
+  @Test("CD-29, PP-8: Two writers in quick succession during a revert come to an end")
   func writersDuringRevert() async throws {
     try await withSandbox { box in
       let document = await open(try box.write("a.txt", "one"))

@@ -183,7 +183,7 @@ import Testing
 
   // MARK: - Progress
 
-  @Test("CD-26: While a large file is read or written there's a progress, and exactly then the state says so")
+  @Test("CD-26, UD-5: While a large file is read or written there's a progress, and exactly then the state says so")
   func progress() async throws {
     try await withSandbox { box in
       let document = LargeNote(fileURL: box.url("a.txt"))

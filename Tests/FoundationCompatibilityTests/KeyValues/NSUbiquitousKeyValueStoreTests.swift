@@ -158,7 +158,7 @@ struct NSUbiquitousKeyValueStoreTests {
     }
   }
 
-  @Test("A configuration that can't be read leaves a store that keeps nothing, and says so")
+  @Test("CK-14: A configuration that can't be read leaves a store that keeps nothing, and says so")
   func badConfiguration() async throws {
     await #expect(processExitsWith: .success) {
       let messages = Guarded<[String]>([])
