@@ -44,14 +44,15 @@ extension PackageTree {
   ///   - former: The other tree, of the same package at an earlier time perhaps.
   ///   - comparison: How files are compared.
   /// - Returns: The differences; none if both trees are alike.
-  /// - Throws: ``PackageError``, with code ``PackageError/Code/packageReplaced`` if one of both can't be read any more, or
-  ///   ``PackageError/Code/memberChanged`` if somebody wrote to a member meanwhile.
+  /// - Throws: ``PackageError``, with code ``PackageError/Code/packageReplaced`` if one of both can't be read any more,
+  ///   ``PackageError/Code/memberChanged`` if somebody wrote to a member meanwhile, or ``PackageError/Code/unsupportedKind`` for a socket,
+  ///   FIFO or device.
   /// - Complexity: O(members), and O(bytes) of files of equal size if contents are compared.
   /// - Note: Rules SP-5, FW-7 and FW-8.
   public func differences(
     from former: PackageTree, by comparison: Comparison = .contents
   ) throws(PackageError) -> [PackageDifference] {
-    var search = DifferenceSearch(comparison: comparison)
+    var search = DifferenceSearch(comparison: comparison, files: files)
     try search.compare(former.root, root, at: .top)
     return search.found
   }
@@ -60,6 +61,7 @@ extension PackageTree {
 /// Walks through two directories at once.
 private struct DifferenceSearch {
   let comparison: PackageTree.Comparison
+  let files: any FileSystem
   var found: [PackageDifference] = []
 
   mutating func compare(_ former: DirectoryNode, _ present: DirectoryNode, at place: MemberPath) throws(PackageError) {
@@ -152,7 +154,7 @@ private struct DifferenceSearch {
       switch file.contents {
       case .bytes(let bytes): return ContentHash(of: bytes)
       case .file(let place):
-        let directory = try PinnedDirectory(at: place.parent, HostFileSystem())
+        let directory = try PinnedDirectory(at: place.parent, files)
         return try StoredMember(directory, MemberPath(place.lastComponent)).contentHash().hash
       }
     case .directory, .symbolicLink: return nil

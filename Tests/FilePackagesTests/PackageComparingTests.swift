@@ -102,6 +102,37 @@ struct PackageComparingTests {
     }
   }
 
+  @Test("SP-5: A member that no package can have isn't compared: the error names it")
+  func unsupportedKinds() throws {
+    try withSandbox { box in
+      try box.write("p/a", "1")
+      let former = try PackageTree(openingPackageAt: box.path("p"))
+      #expect(mkfifo(box.path("p/fifo").description, 0o600) == 0)
+      var present = PackageTree()
+      try present.update("fifo", "")
+      for (one, other) in [(former, present), (present, former)] {
+        #expect { try one.differences(from: other) } throws: {
+          ($0 as? PackageError)?.code == .unsupportedKind && ($0 as? PackageError)?.path == SystemPath("fifo")
+        }
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: box.path("p").description).count == 2)
+    }
+  }
+
+  @Test("SP-5: Files that are to be taken from elsewhere are compared by their contents there")
+  func filesFromElsewhere() throws {
+    try withSandbox { box in
+      let source = try box.write("source", "text")
+      try box.write("p/a", "text")
+      let former = try PackageTree(openingPackageAt: box.path("p"))
+      var present = former
+      try present.update(SystemPath("a"), contentsOf: source)
+      #expect(try present.differences(from: former).isEmpty)
+      try box.write("source", "book")
+      #expect(try present.differencesInShort(from: former) == ["altered a"])
+    }
+  }
+
   @Test("SP-5: The differences of any two trees are those of their lists", arguments: 0..<UInt64(40))
   func random(seed: UInt64) throws {
     var random = SplitMix(seed: seed)
