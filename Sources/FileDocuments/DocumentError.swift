@@ -152,4 +152,10 @@ extension DocumentError {
   static let cancelled = DocumentError(.cancelled, "The task was cancelled.")
   static let timedOut = DocumentError(
     .timedOut, "The deadline of the call has passed. Pass a longer one, or see 'state' for the obstacle.")
+
+  /// The same, with those for whom the call has waited.
+  static func timedOut(behind parties: String) -> DocumentError {
+    DocumentError(
+      .timedOut, "The deadline of the call has passed: \(parties). Pass a longer one, or stop that program.")
+  }
 }

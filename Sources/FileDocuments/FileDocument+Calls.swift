@@ -1,3 +1,4 @@
+internal import FileCoordination
 public import FoundationEssentials
 internal import SystemInterface
 
@@ -184,7 +185,7 @@ extension FileDocument {
     if let result = callResults.removeValue(forKey: id) { return try result.get() }
     let timer = (deadline ?? options.deadline).map { duration in
       options.clock.schedule(at: options.clock.now.advanced(by: duration)) { [weak self] in
-        Task { await self?.receive(.withdrawn(id, .timedOut)) }
+        Task { await self?.timeOut(id) }
       }
     }
     let result = await withTaskCancellationHandler {
@@ -193,6 +194,8 @@ extension FileDocument {
       Task { await self.receive(.withdrawn(id, .cancelled)) }
     }
     timer?.cancel()
+    let parties = partiesInTheWay.removeValue(forKey: id)
+    if case .failure(let error) = result, error.code == .timedOut, let parties { throw .timedOut(behind: parties) }
     return try result.get()
   }
 
@@ -204,5 +207,27 @@ extension FileDocument {
       if let ended { complete(ended) }
       if let result = callResults.removeValue(forKey: id) { return result }
     }
+  }
+
+  /// Ends a call whose deadline has passed; before, it's found out who is in its way, since that's unknown once its access is given up.
+  private func timeOut(_ id: CallID) async {
+    let parties = await findPartiesInTheWay()
+    if core.calls.contains(where: { $0.id == id }) { partiesInTheWay[id] = parties }
+    receive(.withdrawn(id, .timedOut))
+  }
+
+  /// The parties behind which accesses of this process's documents to the file wait; `nil` if none does, or if that isn't known soon.
+  private func findPartiesInTheWay() async -> String? {
+    let domain = options.domain
+    guard let path = try? DocumentPresence.place(of: board.snapshot.url, in: domain).key.path,
+      let snapshot = try? await ProgramCode.run(
+        atMost: .seconds(1), domain.configuration.clock, orFail: .timedOut, { try await domain.snapshot() })
+    else { return nil }
+    let process = "pid \(HostProcess.processIdentifier) "
+    let parties = snapshot.accesses.filter { access in
+      !access.isGranted && DocumentPresenter.isLabel(access.party.label) && access.party.process.hasPrefix(process)
+        && access.party.items.contains { $0.path == path }
+    }.flatMap(\.blockers)
+    return parties.isEmpty ? nil : parties.map(\.description).joined(separator: ", ")
   }
 }

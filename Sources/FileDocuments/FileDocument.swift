@@ -78,6 +78,8 @@ public actor FileDocument<Contents: Sendable> {
   /// Of calls that have ended and don't know it yet.
   var callResults: [CallID: Result<Bool, DocumentError>] = [:]
   nonisolated let waitingCalls = WaitingCalls<EndedOperation<Contents>>()
+  /// Of calls whose deadlines have passed.
+  var partiesInTheWay: [CallID: String] = [:]
   var waitingQuestions: [QuestionID: CheckedContinuation<DocumentError?, Never>] = [:]
 
   /// Where the document's methods run: on the actor that it was made in.

@@ -172,7 +172,10 @@ struct CallsAndPlacesTests {
       let late = Task { try await document.open(within: .seconds(5)) }
       try await fixture.domain.waitUntil { $0.accesses.contains { !$0.isGranted } }
       fixture.clock.advance(by: .seconds(5))
-      await #expect { try await late.value } throws: { ($0 as? DocumentError)?.code == .timedOut }
+      await #expect { try await late.value } throws: { error in
+        let error = error as? DocumentError
+        return error?.code == .timedOut && error?.message.contains("held for writing by 'other'") == true
+      }
       gate.open()
       try await holding
       try await document.open()

@@ -116,6 +116,9 @@ final class DocumentPresenter: FilePresenter {
 
   private static func label(_ name: some StringProtocol) -> String { "document '\(name)'" }
 
+  /// Whether a party is a document.
+  static func isLabel(_ label: String) -> Bool { label.hasPrefix("document '") }
+
   var presenterLabel: String {
     location.withLock { location in
       let label = location.label ?? Self.label(location.url.lastPathComponent)
