@@ -203,9 +203,10 @@ extension FileDocument {
   /// the actor with one change of threads.
   private func end(of id: CallID) async -> Result<Bool, DocumentError> {
     while true {
+      // Right before it waits: nobody wakes a call up that has a result and doesn't wait yet.
+      if let result = callResults.removeValue(forKey: id) { return result }
       let ended = await withCheckedContinuation { waitingCalls.add(id, $0) }
       if let ended { complete(ended) }
-      if let result = callResults.removeValue(forKey: id) { return result }
     }
   }
 
