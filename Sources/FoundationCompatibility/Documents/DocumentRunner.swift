@@ -82,10 +82,14 @@
           handler(error == nil)
         }
       case .answer(let id, let error): answers.removeValue(forKey: id)?(error.map(\.programError))
-      case .armTimer(let time):
-        _ = clock.schedule(at: time) { [weak self] in MainTurns.later { [weak self] in self?.receive(.timerFired) } }
+      case .armTimer(let time): schedule(.timerFired, at: time)
+      case .armReadingTimer(let time): schedule(.readingTimerFired, at: time)
       case .publish(let state): publish(UIDocument.State(state))
       }
+    }
+
+    private func schedule(_ event: DocumentEvent, at time: MonotonicTime) {
+      _ = clock.schedule(at: time) { [weak self] in MainTurns.later { [weak self] in self?.receive(event) } }
     }
 
     /// Counts edits that were made while the file was being made: they may be missing from it.
