@@ -180,14 +180,13 @@ extension FileDocument {
     lastCall += 1
     let id = CallID(lastCall)
     arguments[id] = argument
-    receive(.called(id, kind))
-    // A call that needs no operation, such as most that close, has nothing to wait for, and needs no timer.
-    if let result = callResults.removeValue(forKey: id) { return try result.get() }
+    // The time of a call begins before its operation.
     let timer = (deadline ?? options.deadline).map { duration in
       options.clock.schedule(at: options.clock.now.advanced(by: duration)) { [weak self] in
         Task { await self?.timeOut(id) }
       }
     }
+    receive(.called(id, kind))
     let result = await withTaskCancellationHandler {
       await end(of: id)
     } onCancel: {
