@@ -62,11 +62,16 @@ final class BackgroundHasher: Sendable {
 
   /// Notes that a bare version was added, and gives all of the item directories if there are many; returns at once.
   func noteBareVersion(of item: ItemID, in store: Store) {
+    let key = store.root.appending(item.description)
+    var present = 0
+    // Another process may have added some.
+    if state.withLock({ $0.bareCounts[key] == nil }) {
+      present = max(((try? Self.store(store).bareVersionCount(of: item)) ?? 1) - 1, 0)
+    }
     let isMany = state.withLock { state in
       if state.bareCounts.count >= Self.countedItemCountMax { state.bareCounts = [:] }
-      let key = store.root.appending(item.description)
-      let count = state.bareCounts[key, default: 0] + 1
-      state.bareCounts[key] = count % Self.bareCountMax
+      let count = state.bareCounts[key, default: present] + 1
+      state.bareCounts[key] = count >= Self.bareCountMax ? 0 : count
       return count >= Self.bareCountMax
     }
     if isMany { start { $0.histories.append(History(item: item, store: store)) } }
@@ -126,7 +131,9 @@ final class BackgroundHasher: Sendable {
     let versions = try store(history.store)
     while let place = try versions.place(of: history.item) {
       let more = try withHistory(at: place, of: history.store) {
-        try versions.unfold(of: history.item, countMax: unfoldedAtOnceCountMax)
+        // It may have moved meanwhile.
+        if try versions.place(of: history.item) != place { return true }
+        return try versions.unfold(of: history.item, countMax: unfoldedAtOnceCountMax)
       }
       if !more { return }
     }

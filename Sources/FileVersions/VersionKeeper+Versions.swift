@@ -65,7 +65,8 @@ extension VersionKeeper {
     if try statusOrAbsence(of: path) == nil { return nil }
     return try withStoreIfPresent(at: path, otherwise: nil) { store in
       guard try store.item(at: path, creating: false) == item else { return nil }
-      try store.unfold(of: item)
+      // Otherwise it's handed out as it is.
+      _ = try? store.unfold(of: item)
       do { return try store.versionIfPresent(id, of: item).map { FileVersion($0, in: store) } } catch VersionStoreError
         .damaged
       {

@@ -140,7 +140,8 @@ package struct VersionsWithinAccess: Sendable {
     return try? keeper.throwing { keeper in
       let path = try keeper.path(of: url)
       return try keeper.withStore(at: [path]) { store in
-        if try store.item(at: path, creating: false) == id.item { try store.unfold(of: id.item) }
+        // Without a look at the file, which may be about to come back.
+        if try store.place(of: id.item) == store.place(of: path) { _ = try? store.unfold(of: id.item) }
         return try store.versionIfPresent(version, of: id.item).map { FileVersion($0, in: store) }
       }
     }

@@ -44,7 +44,7 @@ package struct StoredVersion: Hashable, Sendable {
   /// The name that the item had.
   package let name: SystemPath
   /// The permissions that the item had.
-  package let mode: UInt32
+  package internal(set) var mode: UInt32
   /// In nanoseconds since 1970.
   package let modificationTime: Int64
   /// For a conflict that was resolved: when, in nanoseconds since 1970.

@@ -44,7 +44,7 @@ extension VersionStore {
     if let last, last != path, try other.place(at: last)?.item == item, other.tags(of: last).contains(item) {
       return false
     }
-    try other.unfold(of: item)
+    let bare = try other.bareVersionsToAdopt(of: item, at: path)
     let step = step("adopt-" + item.description)
     if try status(of: step) != nil { try dispose(of: step) }
     try storing { () throws(SystemError) in
@@ -61,6 +61,18 @@ extension VersionStore {
         try files.copyItem(
           from: other.layout.directory(of: id, of: item), to: step.appending(SystemPath(id.description)),
           replacing: false)
+      }
+    }
+    for id in bare {
+      let (source, target) = (
+        other.layout.bare(id, of: item), step.appending("bare").appending(SystemPath(id.description))
+      )
+      try ensureDirectory(target.parent)
+      try storing { () throws(SystemError) in
+        try files.copyItem(from: source, to: target, replacing: false)
+        // A copy doesn't get that by itself.
+        let record = try files.extendedAttribute(Self.bareName, ofItemAt: source)
+        try files.setExtendedAttribute(Self.bareName, ofItemAt: target, to: record)
       }
     }
     let open = try other.openVersionIDs(of: item)
@@ -83,6 +95,20 @@ extension VersionStore {
       try other.unlink(other.layout.place(of: last).appending(StoreLayout.itemName))
     }
     return true
+  }
+
+  /// The bare versions of a history that's about to go to another store; without room here they go there as they are.
+  ///
+  /// - Throws: EBUSY(3) if a save is going on that keeps one.
+  private func bareVersionsToAdopt(of item: ItemID, at path: SystemPath) throws(VersionStoreError) -> [VersionID] {
+    do throws(VersionStoreError) { try unfold(of: item) } catch .system {}
+    let ids = try bareVersionIDs(of: item)
+    for id in ids {
+      if try bareVersion(id, of: item) == nil, try versionIfPresent(id, of: item) == nil {
+        throw .system(SystemError(call: "adopt", paths: [path], errno: 16))
+      }
+    }
+    return ids
   }
 
   /// Seals files that were copied, and stores equal ones once.

@@ -41,7 +41,8 @@ extension VersionStore {
     } catch {
       // It's kept in the other way, or that says why it can't be.
     }
-    try? undoBare(id, of: item, parts)
+    // The attribute stays, as after a kill: without a name in the store it means nothing, and with one it's another save's.
+    try? unlink(layout.bare(id, of: item))
     close(&parts)
     return nil
   }
@@ -94,21 +95,51 @@ extension VersionStore {
   }
 
   /// Undoes the addition of a bare version whose file wasn't replaced.
+  ///
+  /// The record goes only if the file has no other name of a store: that may be another save's, in a domain of its own.
   func undoBare(_ id: VersionID, of item: ItemID, _ open: OpenParts) throws(VersionStoreError) {
     try unlink(layout.bare(id, of: item))
-    if let contents = open.contents { try? files.removeExtendedAttribute(Self.bareName, of: contents.file) }
+    guard let contents = open.contents, let status = try? files.status(of: contents.file),
+      status.linkCount == contents.status.linkCount
+    else { return }
+    try? files.removeExtendedAttribute(Self.bareName, of: contents.file)
+  }
+
+  /// The record of a bare version, and the step of its save.
+  ///
+  /// Others who may write to the file may set that. So it's another item's, or leads out of a directory, only if it's none; the hash, the
+  /// size and the permissions are those of the file.
+  func bareRecord(_ id: VersionID, of item: ItemID) -> (version: StoredVersion, step: Step?)? {
+    let bytes = try? files.extendedAttribute(Self.bareName, ofItemAt: layout.bare(id, of: item))
+    guard let record = bytes.flatMap({ StoreRecord($0) }), var version = StoredVersion(record), version.item == item,
+      !version.isPackage, version.name.isSingleName
+    else { return nil }
+    // Two saves that don't wait for each other, in domains of their own, give the same file a record.
+    version.id = id
+    let step = record.sections(beginningWith: "step").first.flatMap { Step($0) }
+    guard case .add(let owner, let source, _, .linking, let draft?)? = step, owner == item, draft.name.isSingleName,
+      draft.name.isTemporaryName(for: source.lastComponent)
+    else { return (version, nil) }
+    return (version, step)
   }
 
   /// A bare version as it's listed when there's no room for its directory; `nil` if its file has other names, and may not have been replaced.
   func bareVersion(_ id: VersionID, of item: ItemID) throws(VersionStoreError) -> StoredVersion? {
-    let bare = layout.bare(id, of: item)
-    guard let status = try status(of: bare), status.linkCount == 1,
-      let record = (try? files.extendedAttribute(Self.bareName, ofItemAt: bare)).flatMap({ StoreRecord($0) }),
-      var version = StoredVersion(record), version.id == id, version.item == item
+    guard let status = try status(of: layout.bare(id, of: item)), status.linkCount == 1,
+      var version = bareRecord(id, of: item)?.version
     else { return nil }
     version.isBare = true
+    version.mode = status.mode
     return version
   }
+
+  /// How many bare versions an item has.
+  ///
+  /// - Parameter item: The item.
+  /// - Returns: The number.
+  /// - Throws: The error of a system call.
+  /// - Complexity: O(bare versions of the item).
+  package func bareVersionCount(of item: ItemID) throws(VersionStoreError) -> Int { try bareVersionIDs(of: item).count }
 
   /// The names of an item's bare versions, oldest first.
   func bareVersionIDs(of item: ItemID) throws(VersionStoreError) -> [VersionID] {

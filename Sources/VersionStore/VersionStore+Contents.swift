@@ -68,7 +68,10 @@ extension VersionStore {
     // Those of security modules may have to stay.
     // A record of a bare version is the store's own, and takes as long to remove as everything else here.
     for name in names where name != .versionRecord { try? files.removeExtendedAttribute(name, of: file) }
-    try files.setMode(of: file, to: Self.readOnly)
+    do throws(SystemError) { try files.setMode(of: file, to: Self.readOnly) } catch {
+      // Another user's file, which nobody finds here: only the user of the store may use its directories.
+      if !error.isOne(of: .notPermitted) { throw error }
+    }
   }
 
   /// Lets the user change what is in a directory of a version; the permissions that it had are in the list of members.

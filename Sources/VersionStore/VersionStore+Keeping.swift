@@ -28,7 +28,7 @@ extension VersionStore {
     guard var former = try status(of: path) else { throw VersionStoreError.nothingThere(path) }
     if former.linkCount > 1 {
       // The other name may be the store's, left by a save that was killed.
-      try unfold(of: item)
+      _ = try? unfold(of: item)
       former = try status(of: path) ?? former
     }
     let identity = former.identity

@@ -76,9 +76,8 @@ extension VersionStore {
   /// The names of an item's versions, oldest first; bare ones get directories before, if there's room for them.
   func listedIDs(of item: ItemID) throws(VersionStoreError) -> [VersionID] {
     do throws(VersionStoreError) { try unfold(of: item) } catch {
-      guard case .system(let failure) = error, failure.isOne(of: .noSpace, .quotaExceeded, .readOnlyFileSystem) else {
-        throw error
-      }
+      // Without room, on a volume that can't be written, or if one of them can't be read, they are listed as they are.
+      guard case .system = error else { throw error }
       return try Set(versionIDs(of: item) + bareVersionIDs(of: item)).sorted()
     }
     return try versionIDs(of: item)
@@ -184,7 +183,8 @@ extension VersionStore {
   private func cache(_ versions: [StoredVersion], of item: ItemID) {
     var record = StoreRecord()
     // The hash of the others comes without a change of their records.
-    for version in versions where version.hash != nil { record.add(version.record) }
+    // A record doesn't say that a version is bare.
+    for version in versions where version.hash != nil && !version.isBare { record.add(version.record) }
     try? writeLoosely(record, to: layout.listing(of: item))
   }
 

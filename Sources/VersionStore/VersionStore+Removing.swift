@@ -35,17 +35,21 @@ extension VersionStore {
   /// - Throws: ``VersionStoreError/versionIsGone(_:)`` when it was removed already.
   package func remove(_ id: VersionID, of item: ItemID) throws(VersionStoreError) {
     if try removeBare(id, of: item) { return }
-    try dispose(ofVersionAt: layout.directory(of: id, of: item), id)
+    try dispose(ofVersionAt: layout.directory(of: id, of: item), id, alsoAt: layout.bare(id, of: item))
     removeTask(UnhashedVersion(item: item, id: id))
   }
 
-  private func dispose(ofVersionAt directory: SystemPath, _ id: VersionID) throws(VersionStoreError) {
+  private func dispose(
+    ofVersionAt directory: SystemPath, _ id: VersionID, alsoAt bare: SystemPath? = nil
+  ) throws(VersionStoreError) {
     let step = step(id.description + "-removed")
     do throws(VersionStoreError) {
       try rename(directory, to: step)
     } catch .system(let error) where error.isAbsence {
       throw .versionIsGone(id)
     }
+    // It has that as well if it couldn't get its file.
+    if let bare { try unlink(bare) }
     try dispose(of: step)
   }
 
@@ -63,7 +67,7 @@ extension VersionStore {
   ///
   /// - Throws: ``VersionStoreError/versionIsGone(_:)`` when it was removed already.
   package func retire(_ id: VersionID, of item: ItemID) throws(VersionStoreError) {
-    if try status(of: layout.directory(of: id, of: item)) == nil { try unfold(of: item) }
+    if try status(of: layout.bare(id, of: item)) != nil { try unfold(of: item) }
     let directory = layout.removals(of: item)
     try ensureDirectory(directory)
     do throws(VersionStoreError) {

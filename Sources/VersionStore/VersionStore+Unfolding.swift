@@ -76,8 +76,8 @@ extension VersionStore {
   ) throws(VersionStoreError) -> Unfolding? {
     let bare = layout.bare(id, of: item)
     guard let status = try status(of: bare) else { return nil }
-    let record = (try? files.extendedAttribute(Self.bareName, ofItemAt: bare)).flatMap { StoreRecord($0) }
-    let step = record?.sections(beginningWith: "step").first.flatMap { Step($0) }
+    let record = bareRecord(id, of: item)
+    let step = record?.step
     do throws(VersionStoreError) {
       if let version = try versionIfPresent(id, of: item), !version.isBare {
         return Unfolding(version: version, directory: nil, step: step)
@@ -91,15 +91,15 @@ extension VersionStore {
       }
       try undo(place)
     }
-    var recorded = record.flatMap { StoredVersion($0) }
-    // Two saves that don't wait for each other, in domains of their own, give the same file a record.
-    recorded?.id = id
+    let recorded = record?.version
     if isCutOff, status.linkCount > 1, try !hasLost(recorded, step, bare, status, of: item) { return nil }
     let directory = self.step("unfolding-\(id)-" + hexadecimal(.random(in: .min ... .max)))
     do throws(VersionStoreError) {
       let version = try fill(directory, from: bare, status, recorded, id, of: item, isCutOff: isCutOff)
       if let version { return Unfolding(version: version, directory: directory, step: step) }
       try undo(directory)
+      // The other name is that of a save that's going on, which removes it next.
+      if case .add(_, _, _, _, let draft?)? = step, isAlive(draft.worker) { return nil }
       if let recorded { try takeDraft(of: step, recorded, at: bare) }
     } catch {
       try? undo(directory)
@@ -158,21 +158,18 @@ extension VersionStore {
         try files.synchronizeItem(at: target)
       }
     }
-    var version: StoredVersion
-    if let recorded, !isShared, recorded.isOf(status) {
-      version = recorded
-    } else {
-      let source = isShared ? target : bare
-      guard let now = try self.status(of: source) else { throw .nothingThere(source) }
-      let hash = try hash(of: source, expecting: now.size)
-      if isShared, isCutOff, let recorded, hash != recorded.hash { return nil }
-      // A program that had the file open has written to it, or nothing is known of it but what it is.
-      let attributes = recorded?.attributes ?? VersionAttributes(deviceName: "", deviceID: "")
-      version = StoredVersion(
-        id: id, item: item, attributes: attributes, isPackage: false, hash: hash, size: now.size,
-        name: target.lastComponent,
-        mode: recorded?.mode ?? now.mode, modificationTime: recorded?.modificationTime ?? now.modificationTime)
+    // A program that has the file open may have written to it, and the record may be anybody's: the file says what it is.
+    let source = isShared ? target : bare
+    guard let now = try self.status(of: source) else { throw .nothingThere(source) }
+    let hash = try hash(of: source, expecting: now.size)
+    if isShared, isCutOff, let recorded, hash != recorded.hash { return nil }
+    if !isShared, hash != recorded?.hash {
+      try storing { () throws(SystemError) in try files.synchronizeItem(at: bare) }
     }
+    let version = StoredVersion(
+      id: id, item: item, attributes: recorded?.attributes ?? VersionAttributes(deviceName: "", deviceID: ""),
+      isPackage: false, hash: hash, size: now.size, name: target.lastComponent, mode: status.mode,
+      modificationTime: status.modificationTime)
     try writeDraft(version.record.bytes, to: directory.appending(StoreLayout.record))
     return version
   }
@@ -180,7 +177,7 @@ extension VersionStore {
   /// Moves the file of a version to its directory, or removes it if that has a copy.
   private func complete(_ unfolding: Unfolding) throws(VersionStoreError) {
     let version = unfolding.version
-    let (bare, path) = (layout.bare(version.id, of: version.item), path(of: version))
+    let (bare, path) = (layout.bare(version.id, of: version.item), Self.path(of: version, inStoreAt: root))
     let isCopied = try status(of: path) != nil
     let contents = isCopied ? path : bare
     try takeDraft(of: unfolding.step, version, at: contents)

@@ -45,12 +45,15 @@ extension VersionStore {
   /// Where the contents of a version are, which nobody may write to.
   package func path(of version: StoredVersion) -> SystemPath {
     let path = Self.path(of: version, inStoreAt: root)
-    // It may have got a directory since.
-    if !version.isBare || (try? status(of: path)) != .some(nil) { return path }
-    var whole = version
-    whole.isBare = false
-    return Self.path(of: whole, inStoreAt: root)
+    if version.isPackage || isThere(path) { return path }
+    // It may have got a directory since, or have one to which its file couldn't be moved yet.
+    var other = version
+    other.isBare.toggle()
+    let place = Self.path(of: other, inStoreAt: root)
+    return isThere(place) ? place : path
   }
+
+  private func isThere(_ path: SystemPath) -> Bool { (try? status(of: path)) != nil }
 
   /// The same without the store, for code that may never need it.
   package static func path(of version: StoredVersion, inStoreAt root: SystemPath) -> SystemPath {
@@ -70,6 +73,10 @@ extension VersionStore {
     _ id: VersionID, of item: ItemID, _ body: (inout StoredVersion) -> Void
   ) throws(VersionStoreError) -> StoredVersion {
     guard var version = try versionIfPresent(id, of: item) else { throw .versionIsGone(id) }
+    if version.isBare {
+      try unfold(of: item)
+      version.isBare = false
+    }
     body(&version)
     try removeListing(of: item)
     try write(version.record, to: recordPath(of: id, of: item))

@@ -255,10 +255,139 @@ struct BareVersionTests {
     }
   }
 
-  @Test("It goes with its history, and to another store")
-  func histories() async throws {
+  /// Sets the record of a bare version as another user may who can write the file.
+  private func forge(
+    _ version: StoredVersion, _ sandbox: StoreSandbox, _ step: Step? = nil
+  ) throws -> SystemPath {
+    let id = try #require(try sandbox.store().bareVersionIDs(of: item).first)
+    let bare = try sandbox.store().layout.bare(id, of: item)
+    var record = version.record
+    if let step { record.add(step.record) }
+    try sandbox.files.setExtendedAttribute(.versionRecord, ofItemAt: bare, to: record.bytes)
+    return bare
+  }
+
+  @Test(
+    "A record that names another place or item, or contents that aren't there, leads nowhere",
+    arguments: [
+      "/tmp/elsewhere", "../elsewhere", "..", ".", "a/b", "",
+    ])
+  func forgedNames(name: String) async throws {
+    try await withStore { sandbox in
+      try sandbox.write("a", "old")
+      let version = try keep(sandbox)
+      let other = ItemID.drawn()
+      for item in [item, other] {
+        let forged = StoredVersion(
+          id: version.id, item: item, attributes: StoreSandbox.attributes, isPackage: false,
+          hash: version.hash, size: 1 << 40, name: SystemPath(item == other ? "a" : name), mode: 0o4777,
+          modificationTime: 7)
+        _ = try forge(forged, sandbox)
+        let listed = try sandbox.store().bareVersion(version.id, of: self.item) ?? version
+        #expect(listed.item == self.item && listed.mode & 0o7000 == 0)
+      }
+      #expect(try sandbox.texts(item) == ["old"])
+      let found = try #require(try sandbox.store().versions(of: item).first)
+      #expect(found.size == 3 && found.mode == 0o644 && found.item == item && found.name.isSingleName)
+      #expect(try sandbox.tree("files") == ["a 644 1 new"])
+      #expect(
+        try sandbox.tree("store/items").filter { $0.contains("elsewhere") || $0.contains(other.description) } == [])
+    }
+  }
+
+  @Test("A record with the step of a killed save takes no file of another name")
+  func forgedStep() async throws {
+    try await withStore { sandbox in
+      try sandbox.write("a", "old")
+      let bystander = try sandbox.write(".b.abcdefgh.fcsave", "another file's")
+      let version = try keep(sandbox)
+      let identity = try #require(try sandbox.files.statusIfPresent(of: sandbox.path("a"))).identity
+      for name in [".b.abcdefgh.fcsave", "../files/.a.abcdefgh.fcsave"] {
+        let draft = Step.Draft(name: SystemPath(name), worker: "9-9")
+        _ = try forge(version, sandbox, .add(item, source: sandbox.path("a"), identity, .linking, draft))
+        #expect(try sandbox.store().bareRecord(version.id, of: item)?.step == nil)
+      }
+      #expect(try sandbox.texts(item) == ["old"])
+      #expect(try sandbox.text(bystander) == "another file's")
+    }
+  }
+
+  @Test(
+    "A file whose permissions can't be set, because it's another user's, and one that can't be read, don't hide others")
+  func unusual() async throws {
+    try await withStore { sandbox in
+      try keepSome(sandbox)
+      let others = ScriptedFileSystem { $0.call == .setMode ? .fail(1) : $0.call == .synchronize ? .skip : .proceed }
+      #expect(try sandbox.store(others).versions(of: item).count == 3)
+      #expect(try rest(sandbox) == [])
+      try keepSome(sandbox)
+      let bare = try sandbox.store().layout.bareVersions(of: item)
+      let isFirst = Guarded(true)
+      let broken = ScriptedFileSystem { call in
+        if call.call == .open, call.paths.last?.parent == bare,
+          isFirst.withLock({ first in
+            defer { first = false }
+            return first
+          })
+        {
+          return .fail(5)
+        }
+        return call.call == .synchronize ? .skip : .proceed
+      }
+      #expect(try sandbox.store(broken).versions(of: item).count == 6)
+      #expect(try sandbox.texts(item) == ["one", "two", "one", "one", "two", "one"])
+    }
+  }
+
+  @Test(
+    "One that has a directory, and whose file couldn't be moved there, is read, removed and retired as others are",
+    arguments: [
+      false, true,
+    ])
+  func halfUnfolded(retires: Bool) async throws {
+    try await withStore { sandbox in
+      try sandbox.write("a", "old")
+      let version = try keep(sandbox)
+      let door = DyingDoor.dying { $0.call == .rename && $0.paths.last.flatMap { VersionID($0.lastComponent) } != nil }
+      _ = try? sandbox.store(door).unfold(of: item)
+      let store = try sandbox.store()
+      #expect(try bareCount(sandbox) == 1)
+      #expect(try store.versionIfPresent(version.id, of: item)?.isBare == false)
+      #expect(try sandbox.text(store.path(of: version)) == "old")
+      if retires { try store.retire(version.id, of: item) } else { try store.remove(version.id, of: item) }
+      #expect(try store.versions(of: item).isEmpty)
+      #expect(try rest(sandbox) == [])
+      if retires { #expect(try sandbox.text(store.path(of: store.reinstate(version.id, of: item))) == "old") }
+    }
+  }
+
+  @Test("A list of many that couldn't get directories doesn't take them for others later")
+  func cached() async throws {
+    try await withStore { sandbox in
+      try sandbox.write("a", "0")
+      for number in 1...40 { try keep(sandbox, text: "\(number)") }
+      let full = ScriptedFileSystem { call in
+        let isDirectory =
+          call.call == .makeDirectory && call.paths.last?.lastComponent.description.hasPrefix("unfolding") == true
+        return isDirectory ? .fail(28) : call.call == .synchronize ? .skip : .proceed
+      }
+      let store = try sandbox.store(full)
+      for _ in 0..<2 {
+        let versions = try store.versions(of: item)
+        #expect(try versions.map { try sandbox.text(store.path(of: $0)) } == (0..<40).map { "\($0)" })
+      }
+    }
+  }
+
+  @Test(
+    "It goes with its history, and to another store, also without room in the former one", arguments: [false, true])
+  func histories(isFull: Bool) async throws {
     try await withStore { sandbox in
       let path = try sandbox.write("a", "old")
+      let full = ScriptedFileSystem { call in
+        let isThere = call.paths.last?.isInside(sandbox.root.appending("store")) == true
+        return call.call == .makeDirectory && isThere ? .fail(28) : .proceed
+      }
       let store = try sandbox.store()
       let item = try #require(try store.item(at: path, creating: true))
       func keep() throws {
@@ -270,7 +399,7 @@ struct BareVersionTests {
       let other = try VersionStore(at: sandbox.root.appending("other"), files: DyingDoor.hurried(), worker: "1-2") { 1 }
       let moved = sandbox.path("moved")
       try sandbox.files.rename(path, at: .workingDirectory, to: moved, at: .workingDirectory, .exclusive)
-      #expect(try other.adopt(item, at: moved, from: store))
+      #expect(try other.adopt(item, at: moved, from: isFull ? sandbox.store(full) : store))
       let version = try #require(try other.versions(of: item).first)
       #expect(try sandbox.text(other.path(of: version)) == "old")
       #expect(try sandbox.tree("store/items").filter { $0.contains(item.description) } == [])

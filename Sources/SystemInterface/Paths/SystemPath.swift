@@ -7,6 +7,13 @@ public struct SystemPath: Hashable, Comparable, Sendable, CustomStringConvertibl
   /// The bytes of the path, without a terminating NUL.
   public let bytes: [UInt8]
 
+  /// Whether this names an item of a directory, and nothing else.
+  package var isSingleName: Bool {
+    let dot = UInt8(ascii: ".")
+    return !bytes.isEmpty && !bytes.contains(Self.separator) && !bytes.contains(0) && bytes != [dot]
+      && bytes != [dot, dot]
+  }
+
   /// Creates a path from its bytes, which are kept as they are.
   ///
   /// - Parameter bytes: The bytes of the path. An embedded NUL is refused later, by the call that uses the path.
