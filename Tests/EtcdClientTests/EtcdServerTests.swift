@@ -250,7 +250,10 @@ struct EtcdServerTests {
   func threeServers() async throws {
     let cluster = try EtcdCluster(count: 3)
     let client = try cluster.client { $0.attemptLimit = .seconds(3) }
-    let start = try await client.put("t", "0")
+    // With a name, it's repeated if the servers haven't chosen their leader yet.
+    let start = try await client.transact(
+      EtcdTransaction(then: [.put("t", "0")]), name: EtcdOperationName(below: "names/", lease: nil)
+    ).revision
     let watching = Task {
       var revisions: [Int64] = []
       for try await batch in client.watch(.key("t"), from: start) {
