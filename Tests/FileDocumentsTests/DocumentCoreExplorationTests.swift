@@ -120,10 +120,6 @@ extension DocumentScenario {
       scripts: [[.call(.open), .edit, close]], failureCount: 1, refusalCount: 1, consultations: .uncalled,
       journalFailureCount: 2),
     DocumentScenario(
-      name: "UD-20: edits that don't ask, while the program decides",
-      scripts: [[.call(.open), .edit, .editRegardless]], writers: [.append], failureCount: 1, hasMerge: true,
-      consultations: .uncalled),
-    DocumentScenario(
       name: "ND-9: another program locks and unlocks the file", scripts: [[.call(.open), .edit, .call(.save), close]],
       readerCount: 1, lockCount: 2),
     DocumentScenario(
@@ -140,6 +136,10 @@ extension DocumentScenario {
 
   /// Explored in every order in long runs.
   static let medium: [DocumentScenario] = [
+    DocumentScenario(
+      name: "UD-20: edits that don't ask, while the program decides",
+      scripts: [[.call(.open), .edit, .editRegardless]], writers: [.append], failureCount: 1, hasMerge: true,
+      consultations: .uncalled),
     DocumentScenario(
       name: "another program appends, and the program merges", scripts: [[.call(.open), .edit, .edit, close]],
       writers: [.append], failureCount: 1, hasMerge: true),
@@ -236,6 +236,7 @@ extension DocumentMutant {
     case .neverLooksForVersions, .ignoresVersions, .looksForVersionsAnyway: DocumentScenario.versions
     case .asksNobody, .delaysRetries, .forgetsPlaces, .ignoresLocks, .forgetsReading:
       DocumentScenario.decisions
+    case .ignoresChanges: DocumentScenario.medium + DocumentScenario.small
     default: DocumentScenario.small + DocumentScenario.medium
     }
   }
