@@ -24,6 +24,9 @@ final class CallCancellation: Sendable {
     if isCancelled { coordinator.cancel() }
   }
 
+  /// Whether the task was cancelled.
+  var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
   /// The task was cancelled.
   func cancel() {
     let coordinators = state.withLock { state in

@@ -63,6 +63,11 @@ final class VersionKeeper: Sendable {
     return coordinator
   }
 
+  /// Ends a call that waits for nothing when its task is cancelled.
+  func checkCancellation() throws(FileVersionError) {
+    if cancellation?.isCancelled == true { throw FileVersionError(.coordination, "The task was cancelled.") }
+  }
+
   /// The store for what is at a path.
   func store(for path: SystemPath) throws -> VersionStore {
     let root = try storage.directory(for: path)

@@ -162,7 +162,7 @@ extension VersionStore {
     return try goneItems(at: place, names(in: place))
   }
 
-  private func goneItems(at place: SystemPath, _ names: [SystemPath]) throws(VersionStoreError) -> [GoneItem] {
+  func goneItems(at place: SystemPath, _ names: [SystemPath]) throws(VersionStoreError) -> [GoneItem] {
     var found: [GoneItem] = []
     for name in names where name.description.hasPrefix(StoreLayout.goneName) {
       guard let item = ItemID(String(name.description.dropFirst(StoreLayout.goneName.count))) else { continue }
@@ -357,7 +357,7 @@ extension VersionStore {
     return places
   }
 
-  private func forEachPlace(
+  func forEachPlace(
     below top: SystemPath, _ body: (SystemPath, [SystemPath]) throws(VersionStoreError) -> Void
   ) throws(VersionStoreError) {
     var waiting = [top]

@@ -100,14 +100,18 @@ extension VersionStore {
   /// - Complexity: O(removed versions of the item).
   package func removedVersions(of item: ItemID) throws(VersionStoreError) -> [RemovedVersion] {
     var removed: [RemovedVersion] = []
+    try forEachRemovedVersion(of: item) { removed.append($0) }
+    return removed.sorted { ($0.time, $0.version.id) > ($1.time, $1.version.id) }
+  }
+
+  /// Passes on the versions of an item that were removed and can be brought back, one after the other and in any order.
+  func forEachRemovedVersion(of item: ItemID, _ body: (RemovedVersion) -> Void) throws(VersionStoreError) {
     for name in try removals(of: item) {
       let path = path(of: name, of: item).appending(StoreLayout.record)
       guard let record = try recordIfIntact(at: path), let recorded = StoredVersion(record), recorded.id == name.version
       else { continue }
-      let version = try known(recorded, in: path.parent)
-      removed.append(RemovedVersion(version: version, time: name.time))
+      body(RemovedVersion(version: try known(recorded, in: path.parent), time: name.time))
     }
-    return removed.sorted { ($0.time, $0.version.id) > ($1.time, $1.version.id) }
   }
 
   /// The records of removed versions that aren't what they were, or are missing.

@@ -250,6 +250,28 @@ struct VersionCommandTests {
     #expect(try bench.run("purge", "--deleted", bench.root).status == 64)
   }
 
+  @Test("PP-3: The files whose versions take the most space are listed, as text and as JSON")
+  func sizes() throws {
+    _ = try output("keep", file)
+    let large = try bench.makeFile("large", "1234567890")
+    _ = try output("keep", large)
+    _ = try output("keep", large)
+    _ = try output("remove", large, "1")
+    try FileManager.default.removeItem(atPath: large)
+    let lines = try output("versions", "--sizes", bench.root).split(separator: "\n")
+    #expect(lines.count == 2, "\(lines)")
+    #expect(
+      lines.first?.hasPrefix("10  1  ") == true && lines.first?.hasSuffix("  \(large)  (deleted, 1 removed)") == true,
+      "\(lines)")
+    #expect(lines.last?.hasPrefix("8  1  ") == true && lines.last?.hasSuffix("  \(file)") == true, "\(lines)")
+    let json = try output("versions", "--sizes", "--json", file)
+    #expect(
+      json.hasPrefix("{\"path\":\"\(file)\",\"missed\":null,\"stored\":8,\"size\":8,\"versions\":1,\"removed\":0,"),
+      "\(json)")
+    #expect(try output("versions", "--sizes", bench.path("none")) == "")
+    #expect(try bench.run("versions", "--sizes", "--deleted", bench.root).status == 64)
+  }
+
   @Test("Deleted files are listed, and restored with their histories, or forgotten")
   func deleted() throws {
     _ = try output("keep", file)

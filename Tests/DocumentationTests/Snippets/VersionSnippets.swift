@@ -25,6 +25,21 @@ struct VersionSnippets {
     #expect(try Data(contentsOf: file) == Data("text\nmore".utf8))
   }
 
+  @Test("The example about the space that versions take")
+  func sizes() async throws {
+    let place = try Place()
+    let versions = FileVersions(
+      domain: CoordinationDomain(.init()), storage: .directory(place.url.appending(path: "store")))
+    let documents = place.url
+    try await versions.addVersion(of: place.file("a.txt", "text"))
+    // snippet: versions-sizes
+    for size in try await versions.historySizes(below: documents).prefix(10) {
+      print(size.storedByteCount, size.versionCount, size.conflictCount, size.url.path)
+    }
+    // end
+    #expect(try await versions.historySizes(below: documents).map(\.storedByteCount) == [4])
+  }
+
   @Test("The examples about saving, directories and changes")
   func saving() async throws {
     let place = try Place()
