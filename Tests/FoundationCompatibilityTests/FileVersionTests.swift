@@ -32,6 +32,41 @@ struct FileVersionTests {
     }
   }
 
+  @Test("CV-22: A version names the person who saved it, unless that's this user or isn't known")
+  func originators() async throws {
+    try await withSandbox { box in
+      let file = try box.write("a.txt", "1")
+      for author in [nil, "Anna Example", NSUserName()] {
+        let versions = FileVersions(domain: Sandbox.domain, storage: .directory(Sandbox.versionStore), author: author)
+        try await versions.addVersion(of: file)
+      }
+      // The name of this conflict copy says who wrote it; this engine's versions are in the store when they were resolved.
+      _ = try box.write("a (Ben Writer's conflicted copy 2026-01-02).txt", "2")
+      let engines = FileVersions(
+        domain: Sandbox.domain, storage: .directory(Sandbox.versionStore), conflictCopies: [.dropbox])
+      let copy = try #require(try await engines.unresolvedConflicts(of: file)?.first)
+      try await engines.markResolved(copy, of: file)
+      let listed = try #require(NSFileVersion.otherVersionsOfItem(at: file))
+      let names = Dictionary(grouping: listed.map(\.originatorNameComponents)) { $0?.familyName ?? "" }
+      #expect(listed.count == 4 && names[""]?.count == 2 && names["Example"]?.first??.givenName == "Anna")
+      #expect(names["Writer"]?.first??.givenName == "Ben", "\(names)")
+      #expect(listed.first { $0.isConflict }?.originatorNameComponents?.givenName == "Ben")
+    }
+  }
+
+  @Test(
+    "CV-22: The parts of a person's name",
+    arguments: [
+      ("anna", ["anna", nil, nil]), ("Anna Example", ["Anna", nil, "Example"]),
+      ("Anna Maria Example", ["Anna", "Maria", "Example"]), ("Example, Anna Maria", ["Anna", "Maria", "Example"]),
+      (" Ludwig van  Beethoven ", ["Ludwig", nil, "van Beethoven"]), ("Example,", ["Example,", nil, nil]),
+      ("", nil), (" ", nil), (NSFullUserName(), nil),
+    ] as [(String, [String?]?)])
+  func names(text: String, parts: [String?]?) {
+    let name = PersonNameComponents(author: text)
+    #expect(name.map { [$0.givenName, $0.middleName, $0.familyName] } == parts)
+  }
+
   @Test("CV-06: The persistent identifier finds the version again, until it's removed")
   func identifiers() throws {
     try withSandbox { box in

@@ -55,8 +55,14 @@
 
     private static let unknownComputer = "another computer"
 
-    /// The user who saved it, if that's another one: always `nil`, for a store belongs to one user.
-    open var originatorNameComponents: PersonNameComponents? { nil }
+    /// The person who saved it, if that's recorded and is another one than this user (CV-22).
+    ///
+    /// Recorded are the `author` of the `FileVersions` that has kept the version, and the person whom the name of a conflict copy mentions as
+    /// its author: those of Nextcloud, ownCloud, Dropbox and Seafile do. It's `nil` if nothing is recorded, as for versions that are added by
+    /// this class, and if it's the name of this user's account or the full name of that.
+    open var originatorNameComponents: PersonNameComponents? {
+      version?.author.flatMap { PersonNameComponents(author: $0) }
+    }
 
     /// When its contents were changed last.
     open var modificationDate: Date? { version?.modificationDate }
