@@ -16,7 +16,9 @@ struct ConcurrencyManyDomainsTests {
     let options: DocumentOptions<String>
 
     init(_ fixture: Fixture) {
-      domain = .socket(fixture.url("s").path)
+      var configuration = CoordinationDomain.Configuration()
+      configuration.standsForProcess = true
+      domain = .socket(fixture.url("s").path, configuration)
       var options = DocumentOptions<String>(
         domain: domain, versions: FileVersions(domain: domain, storage: .directory(fixture.url("store"))))
       options.autosave = .never

@@ -62,7 +62,8 @@ public final class CoordinationDomain: Sendable {
 
   /// All processes that name this socket.
   ///
-  /// Each call makes a domain object that takes part for itself; keep it.
+  /// Each call makes a domain object that takes part for itself; keep it. Accesses of several objects of one socket see each other, and
+  /// documents of theirs are documents of one domain.
   ///
   /// - Parameters:
   ///   - path: The absolute path of the socket, at most 96 bytes. Its directory has to exist, and should be writable for
@@ -113,6 +114,8 @@ public final class CoordinationDomain: Sendable {
     public var clock: any CoordinationClock
     /// The door to the file system.
     package var fileSystem: any FileSystem
+    /// For tests: whether the domain object counts as another process, whose documents aren't those of this one.
+    package var standsForProcess = false
     /// Where presenters' callbacks run that name no executor; `nil` for threads of this library, which may block.
     public var presenterExecutor: (any TaskExecutor)?
     /// How late an access by URL may notice that a stranger replaced a directory or symbolic link on its way.
@@ -145,6 +148,8 @@ public final class CoordinationDomain: Sendable {
   }
 
   let host: ArbiterHost
+  /// Known when it was asked for and the processes of the domain can meet.
+  let meetingName = LazyReference<MeetingName>()
 
   private init(
     _ configuration: Configuration, meetingAt ground: MeetingGround,

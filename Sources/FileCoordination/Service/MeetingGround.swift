@@ -18,21 +18,26 @@ struct MeetingGround: Sendable {
   private let findAll: Finder
   /// Finds the place where processes meet as a rule, at little cost.
   let findUsual: @Sendable () -> MeetingPlace?
-  private let findName: @Sendable () -> String
+  private let findName: @Sendable () -> String?
+  private let provisionalName: String
 
   init(
     _ findAll: @escaping Finder, usual findUsual: @escaping @Sendable () -> MeetingPlace? = { nil },
-    named findName: @escaping @Sendable () -> String
+    named findName: @escaping @Sendable () -> String?, orElse provisionalName: String = "nowhere"
   ) {
     self.findAll = findAll
     self.findUsual = findUsual
     self.findName = findName
+    self.provisionalName = provisionalName
   }
 
   /// The name of the domain, the same for all of its processes.
   ///
   /// - Complexity: O(length of the path), in system calls.
-  var name: String { findName() }
+  var name: String { foundName ?? provisionalName }
+
+  /// The same; `nil` as long as no process can meet another one there.
+  var foundName: String? { findName() }
 
   func places() throws(FileCoordinationError) -> [MeetingPlace] {
     let places = try findAll()
@@ -67,15 +72,18 @@ extension MeetingGround {
   }
 
   static func at(_ path: String) -> MeetingGround {
-    MeetingGround { () throws(FileCoordinationError) in
-      do throws(SystemError) {
-        return [try MeetingPlace(socket: SystemPath(path))]
-      } catch { throw .noMeetingPlace(error) }
-    } named: {
-      // Processes may spell the way to the socket differently.
-      let socket = SystemPath(path)
-      return "socket.\((try? HostFileSystem().canonicalPath(of: socket, resolvingLastComponent: false)) ?? socket)"
-    }
+    let socket = SystemPath(path)
+    return MeetingGround(
+      { () throws(FileCoordinationError) in
+        do throws(SystemError) {
+          return [try MeetingPlace(socket: socket)]
+        } catch { throw .noMeetingPlace(error) }
+      },
+      named: {
+        // Processes may spell the way to the socket differently.
+        let place = try? HostFileSystem().canonicalPath(of: socket, resolvingLastComponent: false)
+        return place.map { "socket.\($0)" }
+      }, orElse: "socket.\(socket)")
   }
 
   /// Nowhere: every attempt to meet fails with this error.
@@ -83,7 +91,7 @@ extension MeetingGround {
     MeetingGround { () throws(FileCoordinationError) in
       throw error
     } named: {
-      "nowhere"
+      nil
     }
   }
 }

@@ -11,12 +11,12 @@ internal import SystemInterface
 /// - Note: Rule CD-28.
 final class DocumentRegistry: Sendable {
   struct Key: Hashable, Sendable {
-    let domain: ObjectIdentifier
+    let domain: CoordinationDomain.Identity
     /// Canonical.
     let path: String
 
     init(_ path: String, in domain: CoordinationDomain) {
-      self.domain = ObjectIdentifier(domain)
+      self.domain = domain.identity
       self.path = path
     }
   }
@@ -68,8 +68,9 @@ final class DocumentRegistry: Sendable {
 
   /// The canonical paths at which other documents of a domain have a file open, as far as they know.
   func places(of file: FileIdentity, in domain: CoordinationDomain, otherThan presence: DocumentPresence?) -> [String] {
+    let domain = domain.identity
     let others = entries.withLock { entries in
-      entries.filter { $0.key.domain == ObjectIdentifier(domain) }.compactMap { key, entry in
+      entries.filter { $0.key.domain == domain }.compactMap { key, entry in
         entry.presence.presence.map { (key.path, $0) }
       }
     }
@@ -106,8 +107,9 @@ extension DocumentRegistry {
   func neighbourPlaces(
     of file: FileIdentity, in domain: CoordinationDomain, otherThan neighbour: DocumentNeighbour? = nil
   ) -> [String] {
+    let domain = domain.identity
     let all = neighbours.withLock { neighbours in
-      neighbours.filter { $0.key.domain == ObjectIdentifier(domain) }.flatMap { key, found in
+      neighbours.filter { $0.key.domain == domain }.flatMap { key, found in
         found.compactMap(\.neighbour).map { (key.path, $0) }
       }
     }
