@@ -99,8 +99,9 @@ extension FileDocument {
   ///   - url: Its new place.
   ///   - isReplacing: Whether to take the place of a file that's there.
   ///   - deadline: How long to wait; that of the options unless stated.
-  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there, `.locked` if it's a locked one that would be replaced, or
-  ///   `.fileDeleted` if the document's is gone; the file is where it was.
+  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there, `.locked` if it's a locked one that would be replaced,
+  ///   `.notWritable` if permissions or a read-only volume forbid it, or `.fileDeleted` if the document's is gone; the file is where it
+  ///   was.
   /// - Note: Rule CD-40.
   public func move(
     to url: URL, replacing isReplacing: Bool = false, within deadline: Duration? = nil
@@ -115,7 +116,8 @@ extension FileDocument {
   /// - Parameters:
   ///   - name: The name, with its extension.
   ///   - deadline: How long to wait; that of the options unless stated.
-  /// - Throws: ``DocumentError``, with code `.fileExists` if another file has the name, or `.invalidName`; the file is where it was.
+  /// - Throws: ``DocumentError``, with code `.fileExists` if another file has the name, `.notWritable` if the directory can't be written, or
+  ///   `.invalidName`; the file is where it was.
   /// - Note: Rule CD-40.
   public func rename(to name: String, within deadline: Duration? = nil) async throws(DocumentError) {
     if name.isEmpty || name == "." || name == ".." || name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
@@ -134,7 +136,8 @@ extension FileDocument {
   ///   - url: The place of the copy.
   ///   - isReplacing: Whether to take the place of a file that's there.
   ///   - deadline: How long to wait; that of the options unless stated.
-  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there, or `.locked` if it's a locked one that would be replaced.
+  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there, `.notWritable` if the directory can't be written, or `.locked` if
+  ///   it's a locked one that would be replaced.
   /// - Note: Rule CD-40.
   public func duplicate(
     to url: URL, replacing isReplacing: Bool = false, within deadline: Duration? = nil
@@ -151,8 +154,8 @@ extension FileDocument {
   ///   - isReplacing: Whether to take the place of a file that's there. The document's own file isn't replaced, since another program may have
   ///     written it: ``save(within:)`` compares.
   ///   - deadline: How long to wait; that of the options unless stated.
-  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there that isn't to be replaced, or the document's own, or `.locked` if
-  ///   it's a locked one.
+  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there that isn't to be replaced, or the document's own, `.notWritable`
+  ///   if the directory can't be written, or `.locked` if it's a locked one.
   /// - Note: Rule CD-41.
   public func save(
     as url: URL, replacing isReplacing: Bool = false, within deadline: Duration? = nil
@@ -165,7 +168,8 @@ extension FileDocument {
   /// Unsaved changes are dropped.
   ///
   /// - Parameter deadline: How long to wait; that of the options unless stated.
-  /// - Throws: ``DocumentError``, with code `.fileDeleted` if the file is gone already; the document is still open.
+  /// - Throws: ``DocumentError``, with code `.fileDeleted` if the file is gone already, or `.notWritable` if its directory can't be
+  ///   written; the document is still open.
   /// - Note: Rule CD-40.
   public func delete(within deadline: Duration? = nil) async throws(DocumentError) {
     try await call(.delete, nil, deadline)

@@ -39,7 +39,7 @@ struct PackageWork: Sendable {
         return await work.perform(operation)
       case .move, .delete, .copy: return await work.perform(operation)
       }
-    } catch { return Result(.failed(DocumentError(ofPackage: error))) }
+    } catch { return Result(.failed(work.refusal(of: operation, error) ?? DocumentError(ofPackage: error))) }
   }
 
   // MARK: - Opening

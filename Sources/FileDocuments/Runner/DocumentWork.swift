@@ -90,7 +90,7 @@ final class DocumentWork<Contents: Sendable>: Sendable {
       case .place: return try await place()
       case .listConflicts: return try await listConflicts()
       }
-    } catch { return Result(.failed(DocumentError(error))) }
+    } catch { return Result(.failed(refusal(of: operation, error) ?? DocumentError(error))) }
   }
 
   // MARK: - Opening

@@ -1,0 +1,104 @@
+import FileCoordination
+import FilePackages
+import Foundation
+import SystemInterface
+import Testing
+
+@testable import FileDocuments
+
+@Suite("Places that can't be written: moves, copies and deletions that are refused", .timeLimit(.minutes(8)))
+struct RefusedPlacesTests {
+  enum Verb: String, CaseIterable, Sendable {
+    case move, rename, duplicate, saveElsewhere, delete
+
+    func perform<Contents>(on document: FileDocument<Contents>, _ fixture: Fixture) async throws {
+      switch self {
+      case .move: try await document.move(to: fixture.url("other/moved"))
+      case .rename: try await document.rename(to: "moved")
+      case .duplicate: try await document.duplicate(to: fixture.url("other/moved"))
+      case .saveElsewhere: try await document.save(as: fixture.url("other/moved"))
+      case .delete: try await document.delete()
+      }
+    }
+
+    /// The remedy that the error has to name.
+    var advice: String { self == .delete ? "permissions" : "another place" }
+  }
+
+  static let refusals: [SystemError.Number] = [.permissionDenied, .notPermitted, .readOnlyFileSystem]
+
+  /// Refuses changes of names, as the kernel does in a directory that's another user's, or sticky, or on a volume that's read-only.
+  private func files(_ refused: Guarded<SystemError.Number?>) -> ScriptedFileSystem {
+    ScriptedFileSystem { made in
+      let changesNames: Set<SystemCall> = [.rename, .link, .unlink, .makeDirectory]
+      guard changesNames.contains(made.call), let number = refused.withLock({ $0 }) else { return .proceed }
+      return .fail(number.rawValue)
+    }
+  }
+
+  private func check<Contents>(
+    _ document: FileDocument<Contents>, _ verb: Verb, _ refused: Guarded<SystemError.Number?>,
+    _ number: SystemError.Number, _ fixture: Fixture
+  ) async throws {
+    let former = document.url
+    refused.withLock { $0 = number }
+    let names = try fixture.names()
+    let error = await #expect(throws: DocumentError.self) { try await verb.perform(on: document, fixture) }
+    #expect(error?.code == .notWritable, "\(error.map { "\($0)" } ?? "none")")
+    #expect(error?.message.contains(verb.advice) == true, "\(error.map { "\($0)" } ?? "none")")
+    #expect(document.url == former && !document.state.conditions.contains(.closed))
+    #expect(try fixture.names() == names)
+    refused.withLock { $0 = nil }
+    try await verb.perform(on: document, fixture)
+    if verb != .delete { try await document.close() }
+  }
+
+  @Test(
+    "CD-40: A file that can't be moved, copied or deleted because of permissions stays, and the error says so and what to do",
+    arguments: Verb.allCases, refusals)
+  func files(verb: Verb, number: SystemError.Number) async throws {
+    let refused = Guarded<SystemError.Number?>(nil)
+    try await withFixture(files(refused)) { fixture in
+      try FileManager.default.createDirectory(at: fixture.url("other"), withIntermediateDirectories: false)
+      let document = try await fixture.open("text")
+      try await check(document, verb, refused, number, fixture)
+    }
+  }
+
+  @Test("CD-40: Neither can a package", arguments: Verb.allCases)
+  func packages(verb: Verb) async throws {
+    let refused = Guarded<SystemError.Number?>(nil)
+    try await withFixture(files(refused)) { fixture in
+      try FileManager.default.createDirectory(at: fixture.url("other"), withIntermediateDirectories: false)
+      try fixture.makeAlbum()
+      let album = try await fixture.openAlbum()
+      try await check(album, verb, refused, .permissionDenied, fixture)
+    }
+  }
+
+  @Test(
+    "CD-32: A save of a package that can't be written fails with the code by which it's saved elsewhere",
+    arguments: refusals)
+  func savingPackage(number: SystemError.Number) async throws {
+    let refused = Guarded<SystemError.Number?>(nil)
+    try await withFixture(files(refused)) { fixture in
+      try fixture.makeAlbum()
+      let album = try await fixture.openAlbum()
+      try await album.edit { tree in
+        tree.set("a.txt", "mine")
+        tree.set("b.txt", "mine, too")
+      }
+      refused.withLock { $0 = number }
+      let error = await #expect(throws: DocumentError.self) { try await album.save() }
+      #expect(
+        error?.code == .notWritable && error?.message.contains("save(as:)") == true,
+        "\(error.map { "\($0)" } ?? "none")")
+      #expect(album.state.savingError?.code == .notWritable && album.hasUnsavedChanges)
+      #expect(try fixture.text(of: fixture.album.appending(path: "a.txt")) == "a")
+      refused.withLock { $0 = nil }
+      try await album.save(as: fixture.url("spare.album"))
+      #expect(try fixture.text(of: fixture.url("spare.album/a.txt")) == "mine")
+      try await album.close()
+    }
+  }
+}
