@@ -317,6 +317,12 @@ static inline int shim_lock_exclusively(int descriptor, _Bool waits) {
   return fcntl(descriptor, waits ? 38 /* F_OFD_SETLKW */ : 37 /* F_OFD_SETLK */, &lock);
 }
 
+/// fcntl(2) F_OFD_SETLK: a lock that others may share, and that excludes exclusive ones; needs no right to write the file.
+static inline int shim_lock_shared(int descriptor) {
+  struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+  return fcntl(descriptor, 37 /* F_OFD_SETLK */, &lock);
+}
+
 static inline int shim_unlock(int descriptor) {
   struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
   return fcntl(descriptor, 37 /* F_OFD_SETLK */, &lock);

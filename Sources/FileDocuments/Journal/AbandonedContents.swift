@@ -7,7 +7,8 @@ internal import SystemInterface
 /// Nobody who opens a file gets them: the file was deleted, or another program has moved it and it was saved since. A program
 /// shows them at its start, as documents without a name, and calls ``discard()`` when the user has saved or refused them.
 ///
-/// As long as this value exists, no other process and no document gets the journal.
+/// As long as this value exists, no other process and no document gets the journal. In a directory that can't be written, for example on
+/// a read-only volume, others that ask for such contents get it as well, and it stays there.
 ///
 /// - Note: Rule CD-80.
 public struct AbandonedContents<Contents: Sendable>: Sendable, Identifiable {
@@ -31,7 +32,8 @@ public struct AbandonedContents<Contents: Sendable>: Sendable, Identifiable {
 
   /// Removes the journal.
   ///
-  /// - Throws: ``DocumentError`` with code `.journalNotWritten` if it couldn't be removed: it's offered again then.
+  /// - Throws: ``DocumentError`` with code `.journalNotWritten` if it couldn't be removed, for example on a read-only volume: it's offered
+  ///   again then.
   public func discard() async throws(DocumentError) {
     if let error = await work.remove(orphan) { throw error }
   }
@@ -41,7 +43,8 @@ extension FileDocument {
   /// The unsaved contents of killed processes whose files aren't at their places any more; oldest first.
   ///
   /// A file that was moved, and not saved since, is known by its inode: opening it offers them as well, see ``recoveries``, once these
-  /// values are gone. Journals of living processes and of documents of this process are left alone. At most 64 are found, the newest ones.
+  /// values are gone. Journals of living processes and of documents of this process are left alone. Those that can't be removed, on a
+  /// read-only volume for example, are found as well. At most 64 are found, the newest ones.
   ///
   /// - Parameters:
   ///   - format: The format of the contents; journals of files and packages are told apart, others aren't.

@@ -335,10 +335,14 @@ extension DocumentError {
 
   fileprivate static func damaged(_ files: [SystemPath]) -> DocumentError {
     let list = files.map { "'\($0)'" }.joined(separator: ", ")
+    // In a directory that can't be written they have the names that they had.
+    let areSetAside = files.allSatisfy {
+      $0.bytes.reversed().starts(with: JournalDirectory.damagedSuffix.utf8.reversed())
+    }
     return DocumentError(
       .journalDamaged,
-      "Crash journals of killed processes are damaged or incomplete, so a part of what was unsaved can't be restored. This is reported "
-        + "once; their files are kept as \(list).")
+      "Crash journals of killed processes are damaged or incomplete, so a part of what was unsaved can't be restored. "
+        + (areSetAside ? "This is reported once; their files are kept as \(list)." : "Their files are \(list)."))
   }
 
   fileprivate static func tooLarge(forJournal limit: Int) -> DocumentError {

@@ -101,17 +101,19 @@ struct JournalDirectory: Sendable {
         if let newest, newest.form == form, try presentItem(newest.path) == nil { abandoned.append(entry) }
       } catch { found.error = found.error ?? error }
     }
-    take(abandoned, byteCountMax, &found)
+    take(abandoned, byteCountMax, &found, reading: true)
     return found
   }
 
-  private func take(_ entries: [Entry], _ byteCountMax: Int, _ found: inout FoundJournals) {
+  private func take(
+    _ entries: [Entry], _ byteCountMax: Int, _ found: inout FoundJournals, reading isForReading: Bool = false
+  ) {
     var byteCount = 0
     // A journal that replaces others is newer than they are.
     for entry in entries.sorted(by: { $0.recordTime > $1.recordTime }) {
       if found.orphans.count >= Self.orphanCountMax || byteCount >= byteCountMax { break }
       do throws(SystemError) {
-        guard let orphan = try take(entry.name, byteCountMax, &found) else { continue }
+        guard let orphan = try take(entry.name, byteCountMax, &found, reading: isForReading) else { continue }
         byteCount += orphan.record.contents.count
         found.orphans.append(orphan)
       } catch { found.error = found.error ?? error }
@@ -154,10 +156,15 @@ struct JournalDirectory: Sendable {
 
   /// Locks a journal and reads it again: the record that was read before may have been half written by a process that
   /// lived.
+  ///
+  /// For reading, it's also taken if it can't be removed.
   private func take(
-    _ name: String, _ byteCountMax: Int, _ found: inout FoundJournals
+    _ name: String, _ byteCountMax: Int, _ found: inout FoundJournals, reading isForReading: Bool = false
   ) throws(SystemError) -> JournalOrphan? {
-    guard let held = try HeldJournal.take(name, in: directory) else { return nil }
+    let journal =
+      isForReading
+      ? try HeldJournal.takeForReading(name, in: directory) : try HeldJournal.take(name, in: directory)
+    guard let held = journal else { return nil }
     var (records, damaged, cutOff): ([JournalRecord], [SystemPath], [SystemPath]) = ([], [], [])
     for slot in UInt64(0)...1 {
       let path = held.path(ofSlot: slot)
@@ -171,16 +178,16 @@ struct JournalDirectory: Sendable {
     let newest = records.max { $0.header.sequence < $1.header.sequence }
     // Beside a whole record, one that was cut off is what the process was about to write when it was killed.
     if newest == nil { damaged += cutOff }
-    for path in damaged { found.damaged.append(try setAside(path)) }
+    for path in damaged { found.damaged.append(held.isReadOnly ? path : try setAside(path)) }
     guard let newest else {
-      if !damaged.isEmpty { try held.remove(newest: nil, files) }
-      held.lock.release()
+      if !damaged.isEmpty, !held.isReadOnly { try held.remove(newest: nil, files) }
+      held.lock?.release()
       return nil
     }
     return JournalOrphan(held: held, record: newest)
   }
 
-  private static let damagedSuffix = "-damaged"
+  static let damagedSuffix = "-damaged"
 
   /// Gives a damaged record a name under which no journal is looked for.
   private func setAside(_ path: SystemPath) throws(SystemError) -> SystemPath {

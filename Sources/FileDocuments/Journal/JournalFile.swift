@@ -43,7 +43,7 @@ final class JournalFile: Sendable {
   ) throws(SystemError) {
     var state = state.withLock { $0 }
     // The file has moved to another volume, or somebody has removed the directory.
-    let former = state.held.flatMap { $0.directory == directory && $0.lock.hasItsName ? nil : $0 }
+    let former = state.held.flatMap { $0.directory == directory && $0.lock?.hasItsName == true ? nil : $0 }
     let held: HeldJournal
     if let present = state.held, former == nil {
       held = present
@@ -112,7 +112,10 @@ final class JournalFile: Sendable {
 struct HeldJournal: Sendable {
   let directory: SystemPath
   let name: String
-  let lock: HeldLock
+  /// Absent where no lock can be made, and none is there: every process that writes a journal has one.
+  let lock: HeldLock?
+  /// Whether its files can't be altered, so that others may read them at the same time.
+  var isReadOnly = false
 
   private static let attemptCountMax = 16
   static let lockSuffix = ".lock"
@@ -127,6 +130,22 @@ struct HeldJournal: Sendable {
   static func take(_ name: String, in directory: SystemPath) throws(SystemError) -> HeldJournal? {
     try LockFile(directory.appending(name + lockSuffix)).tryLock().map {
       HeldJournal(directory: directory, name: name, lock: $0)
+    }
+  }
+
+  /// The same where the lock can't be written; the journal can be read, and not removed.
+  static func takeForReading(_ name: String, in directory: SystemPath) throws(SystemError) -> HeldJournal? {
+    do throws(SystemError) {
+      return try take(name, in: directory)
+    } catch {
+      guard error.isRefusal else { throw error }
+    }
+    do throws(SystemError) {
+      guard let lock = try LockFile(directory.appending(name + lockSuffix)).tryShare() else { return nil }
+      return HeldJournal(directory: directory, name: name, lock: lock, isReadOnly: true)
+    } catch {
+      guard error.isAbsence else { throw error }
+      return HeldJournal(directory: directory, name: name, lock: nil, isReadOnly: true)
     }
   }
 
@@ -146,7 +165,7 @@ struct HeldJournal: Sendable {
     for path in [path(ofSlot: newest + 1), path(ofSlot: newest), directory.appending(name + Self.lockSuffix)] {
       try Self.unlink(path, files)
     }
-    lock.release()
+    lock?.release()
   }
 
   static func unlink(_ path: SystemPath, _ files: any FileSystem) throws(SystemError) {

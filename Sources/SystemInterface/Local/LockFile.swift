@@ -42,12 +42,28 @@ package struct LockFile: Hashable, Sendable {
     return held
   }
 
+  /// Takes the lock together with others that can't write the file, if nobody has it for himself.
+  ///
+  /// For a file that can't be made or written, because of its permissions or on a volume that's read-only.
+  ///
+  /// - Returns: The lock; `nil` when a holder excludes others.
+  /// - Throws: ENOENT when the file isn't there; otherwise as ``tryLock()``.
+  package func tryShare() throws(SystemError) -> HeldLock? {
+    let (descriptor, identity) = try open(flags: [])
+    do {
+      try descriptor.checked("fcntl(2)", path) { shim_lock_shared($0) }
+    } catch let error where error.isOne(of: EAGAIN, EACCES) {
+      return nil
+    }
+    return HeldLock(descriptor, path: path, identity)
+  }
+
   /// How often the file may be replaced between opening and locking it.
   private static let replacementCountMax = 100
 
   private func takeLock(waits: Bool) throws(SystemError) -> HeldLock? {
     for _ in 0..<Self.replacementCountMax {
-      let (descriptor, identity) = try open()
+      let (descriptor, identity) = try open(flags: [.create, .readWrite])
       do {
         try descriptor.checked("fcntl(2)", path) { shim_lock_exclusively($0, waits) }
       } catch let error where !waits && error.isOne(of: EAGAIN, EACCES) {
@@ -65,15 +81,15 @@ package struct LockFile: Hashable, Sendable {
   /// For this user alone, and not for programs that clean up.
   private static let mode: UInt32 = 0o1600
 
-  private func open() throws(SystemError) -> (OwnedDescriptor, FileIdentity) {
+  private func open(flags: OpenFlags) throws(SystemError) -> (OwnedDescriptor, FileIdentity) {
     let files = HostFileSystem()
     do {
       let number = try files.open(
-        path, at: .workingDirectory, flags: [.create, .readWrite, .noFollow, .nonBlocking], mode: Self.mode)
+        path, at: .workingDirectory, flags: flags.union([.noFollow, .nonBlocking]), mode: Self.mode)
       let descriptor = OwnedDescriptor(number.rawValue)
       let status = try files.status(of: number)
       try check(status)
-      if status.mode != Self.mode { try files.setMode(of: number, to: Self.mode) }
+      if flags.contains(.readWrite), status.mode != Self.mode { try files.setMode(of: number, to: Self.mode) }
       return (descriptor, status.identity)
     } catch {
       var error = error

@@ -2,6 +2,7 @@ import FileCoordination
 import FileCoordinationTesting
 import FilePackages
 import Foundation
+import Glibc
 import SystemInterface
 import Testing
 
@@ -96,6 +97,50 @@ struct AbandonedContentsTests {
     }
   }
 
+  @Test(
+    "CD-80: Contents in a directory that this user can't write are listed, and stay there; those of living processes aren't"
+  )
+  func unwritable() async throws {
+    try await withFixture { fixture in
+      await #expect(processExitsWith: .success) { [path = fixture.root.path as String] in
+        // Permissions mean nothing to the superuser.
+        if geteuid() == 0 {
+          try #require(chown(path, 65_534, 65_534) == 0 && setgid(65_534) == 0 && setuid(65_534) == 0)
+        }
+        let fixture = Fixture(URL(filePath: path))
+        try fixture.leaveOrphan("typed")
+        try fixture.leaveOrphan("without a lock", path: fixture.url("b.txt").path)
+        let living = JournalFile(.directory(fixture.journals), HostFileSystem())
+        try living.write(Array("living".utf8), fixture.header(of: "c.txt"))
+        // The lock of the second one was removed by somebody.
+        for name in try fixture.journalNames() {
+          let url = fixture.journals.appending(path: name)
+          let lock = url.deletingPathExtension().appendingPathExtension("lock")
+          let isSecond = try url.pathExtension != "lock" && fixture.text(of: url).contains("without a lock")
+          if isSecond { try FileManager.default.removeItem(at: lock) }
+        }
+        for name in try fixture.journalNames() { chmod(fixture.journals.appending(path: name).path, 0o400) }
+        try #require(chmod(fixture.journals.path, 0o500) == 0)
+        try await fixture.checkThatJournalsStay(["typed", "without a lock"])
+        try #require(chmod(fixture.journals.path, 0o700) == 0)
+        withExtendedLifetime(living) {}
+      }
+    }
+  }
+
+  @Test(
+    "CD-80: Contents on a volume that's read-only are listed, and stay there",
+    .enabled(if: BoundVolume.isPossible, "needs to mount a directory"))
+  func readOnlyVolume() async throws {
+    try await withFixture { fixture in
+      try fixture.leaveOrphan("typed")
+      let volume = try BoundVolume(fixture.journals)
+      defer { volume.unmount() }
+      try volume.makeReadOnly()
+      try await fixture.checkThatJournalsStay(["typed"])
+    }
+  }
+
   @Test("CD-80: Without a journal, and without its directory, there's nothing")
   func nothing() async throws {
     try await withFixture { fixture in
@@ -110,4 +155,51 @@ extension Fixture {
   fileprivate func abandoned() async throws -> [String?] {
     try await FileDocument.abandonedContents(as: .text, options: journaled()).map(\.contents)
   }
+
+  fileprivate func header(of name: String) -> JournalRecord.Header {
+    JournalRecord.Header(sequence: 0, time: 1, path: SystemPath(url(name).path), identity: nil, base: nil)
+  }
+
+  /// Lists journals where nothing can be removed: twice, and tries to remove them in between.
+  fileprivate func checkThatJournalsStay(_ texts: Set<String>) async throws {
+    let names = try journalNames()
+    do {
+      let found = try await FileDocument.abandonedContents(as: .text, options: journaled())
+      #expect(Set(found.map(\.contents)) == Set(texts.map { $0 }))
+      for contents in found {
+        await #expect { try await contents.discard() } throws: {
+          ($0 as? DocumentError)?.code == .journalNotWritten
+        }
+      }
+    }
+    #expect(Set(try await abandoned()) == Set(texts.map { $0 }))
+    #expect(try journalNames() == names)
+  }
+}
+
+/// A directory that's mounted on itself, so that it can be read-only.
+private struct BoundVolume {
+  let path: String
+
+  init(_ url: URL) throws {
+    path = url.path
+    try #require(mount(path, path, "", UInt(MS_BIND), nil) == 0)
+  }
+
+  func makeReadOnly() throws {
+    let flags = UInt(MS_BIND | MS_REMOUNT | MS_RDONLY)
+    try #require(mount("none", path, "", flags, nil) == 0)
+  }
+
+  func unmount() { umount2(path, Int32(MNT_DETACH)) }
+
+  static let isPossible: Bool = {
+    let url = FileManager.default.temporaryDirectory.appending(path: "BoundVolume.\(UUID())")
+    guard (try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)) != nil else {
+      return false
+    }
+    defer { try? FileManager.default.removeItem(at: url) }
+    guard mount(url.path, url.path, "", UInt(MS_BIND), nil) == 0 else { return false }
+    return umount2(url.path, Int32(MNT_DETACH)) == 0
+  }()
 }

@@ -120,7 +120,7 @@ struct DamagedJournalTests {
       #expect(document.state.conditions == .normal)
       #expect(try fixture.journalNames() == names)
       try await document.close()
-      held.lock.release()
+      held.lock?.release()
       try await document.open()
       #expect(document.state.journalError?.code == .journalDamaged)
       try await document.close()
