@@ -6,7 +6,7 @@ internal import SystemInterface
 extension FileDocument {
   /// Whether the file is locked.
   ///
-  /// May be read anywhere.
+  /// May be read anywhere. A lock may be set or removed between two reads: take one ``snapshot`` to compare this with other states.
   ///
   /// - Note: Rule ND-9.
   public nonisolated var isLocked: Bool { snapshot.isLocked }
