@@ -52,13 +52,14 @@ extension FileVersions {
   /// }
   /// ```
   ///
-  /// Files that are gone are among them as long as a version of theirs is kept, or can be brought back. Nothing is changed: no file is
+  /// Files that are gone are among them as long as a version of theirs is kept, or can be brought back. A file that was moved by a program that
+  /// doesn't coordinate is listed where it was, until somebody looks at its versions where it is. Nothing is changed: no file is
   /// noted as gone, and no removed version is forgotten. The call waits for no access, and none waits for it, so a version that's
   /// added or removed meanwhile may count or not. Conflict copies beside files aren't in the store, and don't count.
   ///
   /// Volumes that are mounted below the directory aren't searched: name a directory there.
   ///
-  /// - Parameter url: A file, or a directory; it needn't be there any more.
+  /// - Parameter url: A file, a directory, or a link to one; it needn't be there any more.
   /// - Returns: A value for each file that has versions, in the order of ``FileHistorySize/storedByteCount``, of equal ones in that of the paths.
   /// - Throws: ``FileVersionError``, with code `.coordination` when the task is cancelled.
   /// - Complexity: O(files below the directory that ever had versions), and O(versions): the record of each is read, and of a
@@ -71,22 +72,27 @@ extension FileVersions {
 
 extension VersionKeeper {
   func historySizes(below path: SystemPath) throws -> [FileHistorySize] {
-    let root = try storage.directory(for: path, making: false)
-    if !VersionStore.exists(at: root) { return [] }
-    let store = try VersionStore(at: root, worker: Self.worker, isAlive: Self.isAlive, time: time)
-    var sizes: [FileHistorySize] = []
-    do {
-      for history in try store.histories(below: path) {
-        try checkCancellation()
-        if let size = try FileHistorySize(store.size(of: history.item), of: history) { sizes.append(size) }
-      }
-    } catch let error as VersionStoreError {
-      throw store.diagnosed(error)
-    }
+    // Where a link is by now a file may have been, whose versions are kept.
+    let target = (try? HostFileSystem().canonicalPath(of: path, resolvingLastComponent: true)) ?? path
+    let sizes = try (target == path ? [path] : [path, target]).flatMap(unsortedHistorySizes)
     // They come in the order of their paths.
     let order = sizes.indices.sorted { first, second in
       (sizes[second].storedByteCount, first) < (sizes[first].storedByteCount, second)
     }
     return order.map { sizes[$0] }
+  }
+
+  private func unsortedHistorySizes(below path: SystemPath) throws -> [FileHistorySize] {
+    let root = try storage.directory(for: path, making: false)
+    if !VersionStore.exists(at: root) { return [] }
+    let store = try VersionStore(at: root, worker: Self.worker, isAlive: Self.isAlive, time: time)
+    do {
+      return try store.histories(below: path).compactMap { history in
+        try checkCancellation()
+        return try FileHistorySize(store.size(of: history.item), of: history)
+      }
+    } catch let error as VersionStoreError {
+      throw store.diagnosed(error)
+    }
   }
 }

@@ -33,6 +33,9 @@ struct HistorySizesTests {
       // A file, and a directory beside them.
       #expect(try await versions.historySizes(below: large) == [sizes[0]])
       #expect(try await versions.historySizes(below: fixture.root.appending(path: "none")) == [])
+      let link = fixture.root.appending(path: "link")
+      try FileManager.default.createSymbolicLink(at: link, withDestinationURL: fixture.root)
+      #expect(try await versions.historySizes(below: link) == sizes)
     }
   }
 
