@@ -71,7 +71,7 @@ extension VersionKeeper {
   }
 
   private func takeLeftovers(in store: VersionStore, below directory: SystemPath) {
-    for path in (try? store.cutOffSaves(isAlive: Self.isAlive)) ?? []
+    for path in (try? store.cutOffSaves()) ?? []
     where path == directory || path.isInside(directory) {
       try? withStore(at: [path]) { _ in }
     }
@@ -81,7 +81,7 @@ extension VersionKeeper {
   ///
   /// - Returns: The versions: none if they can't be kept, on a full disk for example; the next call tries again.
   func takeLeftovers(at path: SystemPath, in store: VersionStore, claimed: [SystemPath]) -> TakenLeftovers {
-    let taken = try? store.takeLeftovers(at: path, attributes, claimed: Set(claimed), isAlive: Self.isAlive)
+    let taken = try? store.takeLeftovers(at: path, attributes, claimed: Set(claimed))
     return taken ?? TakenLeftovers()
   }
 

@@ -84,7 +84,7 @@ final class VersionKeeper: Sendable {
       try store.checkDirectories()
       let steps = FileAccessIntent.writing(Self.url(of: store.root.appending("steps")), options: .forMerging)
       try Self.blocking(coordinator, [steps]) {
-        if try store.recover(isAlive: Self.isAlive) > 0 { try store.sweepContents() }
+        if try store.recover() > 0 { try store.sweepContents() }
         try forgetRemovals(in: store)
       }
       Self.recovered.withLock { _ = $0.insert(store.root) }

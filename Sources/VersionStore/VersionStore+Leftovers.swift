@@ -108,10 +108,10 @@ extension VersionStore {
   ///
   /// - Returns: How many there were, and the names of steps that have an item which was replaced.
   func recoverSaves(
-    among names: [SystemPath], _ isAlive: (_ worker: String) -> Bool
+    among names: [SystemPath]
   ) throws(VersionStoreError) -> (removedCount: Int, left: Set<SystemPath>) {
     var (count, left): (Int, Set<SystemPath>) = (0, [])
-    for name in names where Self.isSave(name) && !isInUse(name, isAlive) {
+    for name in names where Self.isSave(name) && !isInUse(name) {
       guard let save = try cutOffSave(name) else { continue }
       if save.isUnchanged {
         try remove(save)
@@ -125,13 +125,12 @@ extension VersionStore {
 
   /// The items whose saves were cut off by the end of their process, and which left what they had replaced.
   ///
-  /// - Parameter isAlive: Whether the process with a name may still be at work.
   /// - Returns: Their paths.
   /// - Throws: The error of a system call.
   /// - Complexity: O(operations that are under way).
-  package func cutOffSaves(isAlive: (_ worker: String) -> Bool) throws(VersionStoreError) -> Set<SystemPath> {
+  package func cutOffSaves() throws(VersionStoreError) -> Set<SystemPath> {
     var paths: Set<SystemPath> = []
-    for name in try unsortedNames(in: layout.steps) where Self.isSave(name) && !isInUse(name, isAlive) {
+    for name in try unsortedNames(in: layout.steps) where Self.isSave(name) && !isInUse(name) {
       if let save = try cutOffSave(name) { paths.insert(save.path) }
     }
     return paths
@@ -146,17 +145,15 @@ extension VersionStore {
   ///   - path: The item, as a canonical path.
   ///   - attributes: The attributes that versions get.
   ///   - claimed: Other paths whose histories the caller may change.
-  ///   - isAlive: Whether the process with a name may still be at work.
   /// - Returns: The versions that were added, and the leftovers that weren't taken.
   /// - Throws: The error of a system call.
   /// - Complexity: O(operations that are under way), four system calls, unless something was left.
   package func takeLeftovers(
-    at path: SystemPath, _ attributes: VersionAttributes, claimed: Set<SystemPath> = [],
-    isAlive: (_ worker: String) -> Bool
+    at path: SystemPath, _ attributes: VersionAttributes, claimed: Set<SystemPath> = []
   ) throws(VersionStoreError) -> TakenLeftovers {
     var taken = TakenLeftovers()
     let own = saveName(at: path) + "."
-    for name in try unsortedNames(in: layout.steps) where name.bytes.starts(with: own.utf8) && !isInUse(name, isAlive) {
+    for name in try unsortedNames(in: layout.steps) where name.bytes.starts(with: own.utf8) && !isInUse(name) {
       guard let save = try cutOffSave(name), save.path == path else { continue }
       if !save.isUnchanged {
         let history = try history(of: save)
@@ -205,7 +202,8 @@ extension VersionStore {
     return try lastPath(of: item)
   }
 
-  private func isInUse(_ name: SystemPath, _ isAlive: (_ worker: String) -> Bool) -> Bool {
+  /// Whether the process that's at the end of a step's name may still be at work.
+  func isInUse(_ name: SystemPath) -> Bool {
     isAlive(name.description.split(separator: ".").last.map(String.init) ?? "")
   }
 

@@ -97,7 +97,7 @@ extension VersionStore {
 
   /// Runs a save whose errors may be those of the function that is handed what the save takes the place of.
   ///
-  /// As long as it lasts, a step says which file it leaves beside its own if the process is killed, see ``takeLeftovers(at:_:isAlive:)``. It's in
+  /// As long as it lasts, a step says which file it leaves beside its own if the process is killed, see ``takeLeftovers(at:_:claimed:)``. It's in
   /// the store of the path.
   func overwriting(
     _ path: SystemPath, _ target: RestoringTarget, notedIn notes: VersionStore,

@@ -90,20 +90,19 @@ extension VersionStore {
 
   /// Undoes or completes what a crash has cut off, and takes over the versions that somebody had to hash.
   ///
-  /// - Parameter isAlive: Whether the process with a name may still be at work.
   /// - Returns: How many operations were undone or completed.
   /// - Throws: The error of a system call.
   @discardableResult
-  package func recover(isAlive: (_ worker: String) -> Bool) throws(VersionStoreError) -> Int {
+  package func recover() throws(VersionStoreError) -> Int {
     var count = 0
     var takesOver = false
     // Saves come first: an item that one has replaced may be in a step.
     let names = try names(in: layout.steps)
-    let drafts = try recoverSaves(among: names, isAlive)
+    let drafts = try recoverSaves(among: names)
     count += drafts.removedCount
     for name in names where !drafts.left.contains(name) && !Self.isSave(name) {
       let step = layout.steps.appending(name)
-      guard let status = try status(of: step), !isInUse(name, status, isAlive) else { continue }
+      guard let status = try status(of: step), !isInUse(name, status) else { continue }
       do throws(VersionStoreError) {
         if Self.isTask(name) {
           try takeOverTask(step)
@@ -120,11 +119,10 @@ extension VersionStore {
     return count
   }
 
-  private func isInUse(_ name: SystemPath, _ status: FileStatus, _ isAlive: (_ worker: String) -> Bool) -> Bool {
-    let worker = name.description.split(separator: ".").last.map(String.init) ?? ""
+  private func isInUse(_ name: SystemPath, _ status: FileStatus) -> Bool {
     // The name of a file that a save has left names no process.
     if name.bytes.starts(with: ".".utf8) { return status.modificationTime > time() - 3_600_000_000_000 }
-    return isAlive(worker)
+    return isInUse(name)
   }
 
   private func recover(_ step: SystemPath, _ status: FileStatus) throws(VersionStoreError) {

@@ -4,7 +4,7 @@ package import SystemInterface
 ///
 /// A value without state, but for a cache of formats that were read: all of it is on the disk, and any number of processes may use one store. Two operations on one item, or
 /// on what is around it, must not run at the same time: the caller sees to that. A crash at any call leaves the state before an
-/// operation or the one after it, and in ``StoreLayout/steps`` what ``recover(isAlive:)`` needs to clear up.
+/// operation or the one after it, and in ``StoreLayout/steps`` what ``recover()`` needs to clear up.
 ///
 /// All methods block for the disk.
 ///

@@ -66,7 +66,7 @@ struct ConflictCopyExplorationTests {
 
   private func check(_ kind: Kind, _ sandbox: ConflictCopySandbox, _ comment: Comment) async throws {
     let store = try VersionStore(at: sandbox.root.appending("store"), worker: "1-3", time: { 6_000 })
-    try store.recover { _ in false }
+    try store.recover()
     let texts = try await texts(sandbox)
     let isMerged = texts.contains("mine+theirs+hers")
     #expect(isMerged || texts.isSuperset(of: ["mine", "theirs", "hers"]), comment)

@@ -98,7 +98,7 @@ struct AdoptingTests {
         let door: any FileSystem = fails ? DyingDoor.failing(atCall: number) : DyingDoor.dying(atCall: number)
         _ = try? VersionStore(at: scene.second.root, files: door, worker: "2", time: { 9 }).adopt(
           scene.item, at: scene.path, from: VersionStore(at: scene.first.root, files: door, worker: "2", time: { 9 }))
-        for store in [scene.first, scene.second] { try store.recover { _ in false } }
+        for store in [scene.first, scene.second] { try store.recover() }
         if try !scene.second.unknownItems(at: scene.path).isEmpty {
           #expect(try scene.second.adopt(scene.item, at: scene.path, from: scene.first), "call \(number)")
         }

@@ -158,7 +158,7 @@ struct HashingTests {
       func store(_ worker: String) throws -> VersionStore {
         try VersionStore(
           at: sandbox.root.appending("store"), files: DyingDoor.hurried(), worker: worker, limits: sandbox.limits,
-          time: { 1_000 })
+          isAlive: { $0 != "1-1" }, time: { 1_000 })
       }
       let file = try sandbox.write("a", "text")
       let dead = try store("1-1").add(contentsOf: file, to: item, StoreSandbox.attributes)
@@ -167,7 +167,7 @@ struct HashingTests {
       let next = try store("3-3")
       try next.remove(gone.id, of: item)
       #expect(try next.unhashedVersions() == [])
-      try next.recover { $0 != "1-1" }
+      try next.recover()
       #expect(try next.unhashedVersions() == [UnhashedVersion(item: item, id: dead.id)])
       #expect(try store("2-2").unhashedVersions() == [UnhashedVersion(item: item, id: alive.id)])
       for worker in ["2-2", "3-3"] { #expect(try store(worker).performTasks() == []) }

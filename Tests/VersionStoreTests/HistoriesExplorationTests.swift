@@ -182,7 +182,7 @@ private struct Run {
     if random.chance(1, in: 2) { return try body(store()) }
     // Beyond the last call it ends in time.
     try? body(store(DyingDoor.dying(atCall: 4 + random.below(60))))
-    try store().recover { _ in false }
+    try store().recover()
   }
 
   /// Hashes what isn't hashed yet, at times in a process that ends in the middle of it, or leaves it to the next one.

@@ -115,10 +115,10 @@ struct LeftoversTests {
         do {
           let name = displaced.lastComponent.description
           #expect(try sandbox.rest().filter { $0.hasPrefix(".") } == [name])
-          let other = try sandbox.store()
-          try other.recover { $0 == "1-2" }
-          #expect(try other.cutOffSaves { $0 == "1-2" } == [])
-          #expect(try other.takeLeftovers(at: path, StoreSandbox.attributes) { $0 == "1-2" }.added.isEmpty)
+          let other = try sandbox.store(alive: ["1-2"])
+          try other.recover()
+          #expect(try other.cutOffSaves() == [])
+          #expect(try other.takeLeftovers(at: path, StoreSandbox.attributes).added.isEmpty)
           #expect(try sandbox.rest().filter { $0.hasPrefix(".") } == [name])
           seen.withLock { $0 += 1 }
         } catch { Issue.record(error) }
@@ -126,7 +126,7 @@ struct LeftoversTests {
       try store.restore(version, to: path, over: target)
       #expect(seen.withLock { $0 } == 1)
       #expect(try sandbox.rest() == [])
-      #expect(try store.cutOffSaves { _ in false } == [])
+      #expect(try store.cutOffSaves() == [])
     }
   }
 
@@ -196,7 +196,7 @@ struct LeftoversTests {
       let new = try departure.perform(sandbox)
       // A caller that hasn't claimed the other place leaves it.
       let store = try sandbox.store()
-      let unclaimed = try store.takeLeftovers(at: path, StoreSandbox.attributes) { _ in false }
+      let unclaimed = try store.takeLeftovers(at: path, StoreSandbox.attributes)
       #expect(unclaimed.elsewhere == (new == path ? [] : [new]))
       let added = try unclaimed.added.map(\.version) + nextProcess(sandbox)
       #expect(added.map(\.item) == [item])
@@ -248,12 +248,12 @@ struct LeftoversTests {
   /// Does the work of the next process that uses the store, and the file.
   private func nextProcess(_ sandbox: StoreSandbox) throws -> [StoredVersion] {
     let (store, path) = (try sandbox.store(), sandbox.path("a"))
-    try store.recover { _ in false }
+    try store.recover()
     var added: [StoredVersion] = []
-    for path in try store.cutOffSaves(isAlive: { _ in false }) {
-      var taken = try store.takeLeftovers(at: path, StoreSandbox.attributes) { _ in false }
+    for path in try store.cutOffSaves() {
+      var taken = try store.takeLeftovers(at: path, StoreSandbox.attributes)
       added += taken.added.map(\.version)
-      taken = try store.takeLeftovers(at: path, StoreSandbox.attributes, claimed: taken.elsewhere) { _ in false }
+      taken = try store.takeLeftovers(at: path, StoreSandbox.attributes, claimed: taken.elsewhere)
       #expect(taken.elsewhere == [])
       added += taken.added.map(\.version)
     }

@@ -109,7 +109,7 @@ struct ListingTests {
         _ = try? sandbox.store(door(number)).versions(of: item)
         #expect(try store.versions(of: item) == store.listing(of: item).versions, "list, call \(number)")
       }
-      try store.recover { _ in false }
+      try store.recover()
       #expect(try sandbox.tree("store/steps") == [])
     }
   }

@@ -97,7 +97,7 @@ struct RemovingTests {
   /// are.
   private func outcome(_ sandbox: StoreSandbox, _ item: ItemID) throws -> String {
     let (store, path) = (try sandbox.store(), sandbox.path("a"))
-    try store.recover { _ in false }
+    try store.recover()
     #expect(try store.item(at: path, creating: false) == item)
     let versions = try store.versions(of: item)
     let removed = try store.removedVersions(of: item).count

@@ -17,15 +17,18 @@ struct StoreSandbox: Sendable {
   static let attributes = VersionAttributes(deviceName: "desk", deviceID: "d1", author: "me")
 
   /// The store, used through a door of the test's.
-  func store(_ door: (any FileSystem)? = nil, at time: Int64 = 1_000) throws -> VersionStore {
+  ///
+  /// Of the processes that used it, those are alive that are named.
+  func store(_ door: (any FileSystem)? = nil, at time: Int64 = 1_000, alive: Set<String> = []) throws -> VersionStore {
     try VersionStore(
-      at: root.appending("store"), files: door ?? DyingDoor.hurried(), worker: "1-2", limits: limits, time: { time })
+      at: root.appending("store"), files: door ?? DyingDoor.hurried(), worker: "1-2", limits: limits,
+      isAlive: { alive.contains($0) }, time: { time })
   }
 
   /// Does the next process's work on a store that an earlier one has left: its own tasks are done as well.
   func settle(_ item: ItemID) throws {
     let store = try store()
-    try store.recover { _ in false }
+    try store.recover()
     try store.completeMoves(of: item)
     #expect(try store.performTasks() == [])
   }

@@ -51,7 +51,7 @@ struct VersionStoreTests {
         let wasThere = try HostFileSystem().statusIfPresent(of: source) != nil
         // In place, by whatever name it still has.
         try sandbox.write("a", "edited")
-        try store.recover { _ in false }
+        try store.recover()
         try store.completeMoves(of: item)
         #expect(try sandbox.text(source) == "edited", "call \(number)")
         for version in try store.versions(of: item) { try store.verify(version) }
