@@ -52,6 +52,26 @@ struct LocalLockFileTests {
     }
   }
 
+  @Test("Readers share a lock that they can't write, and exclude the others; without the file there's none to share")
+  func sharing() async throws {
+    try await withTemporaryDirectory { sandbox in
+      let file = lockFile(sandbox)
+      #expect(throws: SystemError.self) { try file.tryShare() }
+      #expect(try sandbox.names() == [])
+      let owner = try #require(try file.tryLock())
+      #expect(try file.tryShare() == nil)
+      owner.release()
+      try HostFileSystem().withDescriptor(sandbox.path("lock"), flags: []) { (lock) throws(SystemError) in
+        try HostFileSystem().setMode(of: lock, to: 0o400)
+      }
+      let readers = [try #require(try file.tryShare()), try #require(try file.tryShare())]
+      #expect(try sandbox.status("lock")?.mode == 0o400)
+      #expect(try file.tryLock() == nil)
+      for reader in readers { reader.release() }
+      #expect(try file.tryLock() != nil)
+    }
+  }
+
   private func leads(_ number: Int32, to path: SystemPath) -> Bool {
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")) == "\(path)"
   }
