@@ -16,7 +16,8 @@ extension FileDocument {
   ///   - contents: The contents of a new file, which is made if nothing is there.
   ///   - deadline: How long to wait; that of the options unless stated.
   /// - Throws: ``DocumentError`` with code `.fileNotFound`, `.unreadableContents`, `.alreadyOpen` if another document of this process has
-  ///   the file open, `.coordination`, `.cancelled` or `.timedOut`. The document is closed then, unless it was open before.
+  ///   the file open, `.notWritable` if a new file can't be made there, `.coordination`, `.cancelled` or `.timedOut`. The document is closed
+  ///   then, unless it was open before.
   /// - Complexity: O(bytes).
   /// - Note: Rules CD-01, CD-02, CD-04.
   public func open(

@@ -76,6 +76,33 @@ struct RefusedPlacesTests {
     }
   }
 
+  @Test("CD-32: A new file or package that can't be made isn't, and the document stays closed", arguments: refusals)
+  func creating(number: SystemError.Number) async throws {
+    let refused = Guarded<SystemError.Number?>(number)
+    let files = files(refused)
+    try await withFixture(files) { fixture in
+      let note = FileDocument(fixture.file, as: .text, options: fixture.options(), in: nil)
+      let album = FileDocument(fixture.album, as: .package, options: fixture.packageOptions(), in: nil)
+      let errors = [
+        await #expect(throws: DocumentError.self) { try await note.open(creatingWith: "text") },
+        await #expect(throws: DocumentError.self) { try await album.open(creatingWith: PackageTree(files: files)) },
+      ]
+      for error in errors {
+        #expect(
+          error?.code == .notWritable && error?.message.contains("another place") == true,
+          "\(error.map { "\($0)" } ?? "none")")
+      }
+      #expect(note.state.openingError == errors[0] && note.state.conditions == .closed)
+      #expect(try fixture.names() == [])
+      refused.withLock { $0 = nil }
+      try await note.open(creatingWith: "text")
+      try await album.open(creatingWith: PackageTree(files: files))
+      try await note.close()
+      try await album.close()
+      #expect(try fixture.names() == ["album", "note.txt"])
+    }
+  }
+
   @Test(
     "CD-32: A save of a package that can't be written fails with the code by which it's saved elsewhere",
     arguments: refusals)

@@ -56,18 +56,22 @@ struct PackageWork: Sendable {
         throw DocumentError(
           .fileNotFound, "Nothing is at '\(url.path)'. Pass contents for a new package: 'open(creatingWith:)'.")
       }
-      return try await work.coordinator(for: presence).write(url) { access in
-        let isNew = try present(access) == nil
-        if isNew { _ = try tree.write(to: access.canonicalPath, .nothing, digests: digests) }
-        guard let result = try await opened(presence, access) else {
-          throw DocumentError(.fileNotFound, "The new package at '\(url.path)' is gone already.")
-        }
-        result.isNew = isNew
-        return result
-      }
+      do { return try await made(tree, at: url, presence) } catch { throw work.refusal(of: .place, error) ?? error }
     } catch {
       presence.leave()
       throw error
+    }
+  }
+
+  private func made(_ tree: PackageTree, at url: URL, _ presence: DocumentPresence) async throws -> Result {
+    try await work.coordinator(for: presence).write(url) { access in
+      let isNew = try present(access) == nil
+      if isNew { _ = try tree.write(to: access.canonicalPath, .nothing, digests: digests) }
+      guard let result = try await opened(presence, access) else {
+        throw DocumentError(.fileNotFound, "The new package at '\(url.path)' is gone already.")
+      }
+      result.isNew = isNew
+      return result
     }
   }
 

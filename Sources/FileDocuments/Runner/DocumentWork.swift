@@ -103,7 +103,11 @@ final class DocumentWork<Contents: Sendable>: Sendable {
         throw DocumentError(
           .fileNotFound, "Nothing is at '\(argument.url.path)'. Pass contents for a new file: 'open(creatingWith:)'.")
       }
-      if let result = try await open(presence, creating: contents) { return result }
+      do {
+        if let result = try await open(presence, creating: contents) { return result }
+      } catch {
+        throw refusal(of: .place, error) ?? error
+      }
       preconditionFailure("neither found nor created")
     } catch {
       presence.leave()
