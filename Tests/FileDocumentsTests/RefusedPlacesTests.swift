@@ -1,6 +1,7 @@
 import FileCoordination
 import FilePackages
 import Foundation
+import Glibc
 import SystemInterface
 import Testing
 
@@ -76,6 +77,44 @@ struct RefusedPlacesTests {
     }
   }
 
+  @Test("CD-40: The kernel's own refusals in a directory that this user can't write are such errors")
+  func permissions() async throws {
+    try await withFixture { fixture in
+      try fixture.write("text")
+      await #expect(processExitsWith: .success) { [path = fixture.root.path as String] in
+        try #require(chmod(path, 0o555) == 0 && chmod(path + "/note.txt", 0o666) == 0)
+        // Permissions mean nothing to the superuser.
+        if geteuid() == 0 { try #require(setgid(65_534) == 0 && setuid(65_534) == 0) }
+        let fixture = Fixture(URL(filePath: path))
+        let document = FileDocument(fixture.file, as: .text, options: fixture.options(), in: nil)
+        try await document.open()
+        #expect(!document.snapshot.isWritable)
+        try FileManager.default.createDirectory(at: fixture.spare, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: fixture.spare) }
+        let elsewhere = fixture.spare.appending(path: "moved")
+        let calls: [@Sendable () async throws -> Void] = [
+          { try await document.rename(to: "moved") }, { try await document.move(to: elsewhere) },
+          { try await document.duplicate(to: fixture.url("copy")) },
+          { try await document.save(as: fixture.url("copy")) },
+          { try await document.delete() },
+        ]
+        for (number, call) in calls.enumerated() {
+          let error = await #expect(throws: DocumentError.self) { try await call() }
+          if number == 1, fixture.exists(elsewhere) {
+            #expect(error?.message.contains("is still at its old place") == true, "\(error.map { "\($0)" } ?? "none")")
+          }
+          #expect(error?.code == .notWritable, "call \(number): \(error.map { "\($0)" } ?? "none")")
+        }
+        #expect(document.url == fixture.file)
+        // The move to another volume has copied the file before its removal was refused.
+        if fixture.exists(elsewhere) { try FileManager.default.removeItem(at: elsewhere) }
+        try await document.duplicate(to: elsewhere)
+        #expect(try fixture.text(of: elsewhere) == "text" && fixture.text() == "text")
+        try await document.close()
+      }
+    }
+  }
+
   @Test("CD-32: A new file or package that can't be made isn't, and the document stays closed", arguments: refusals)
   func creating(number: SystemError.Number) async throws {
     let refused = Guarded<SystemError.Number?>(number)
@@ -128,4 +167,9 @@ struct RefusedPlacesTests {
       try await album.close()
     }
   }
+}
+
+extension Fixture {
+  /// A directory beside the fixture's, which everybody can make.
+  fileprivate var spare: URL { FileManager.default.temporaryDirectory.appending(path: root.lastPathComponent) }
 }

@@ -51,7 +51,12 @@ extension FileSystem {
       displaced = try place(source, as: target, replacing: replacing)
     } catch let error where error.errno == EXDEV {
       try placeCopy(of: source, as: target, replacing: replacing)
-      try removeTree(source.name, at: source.directory)
+      do { try removeTree(source.name, at: source.directory) } catch {
+        var error = error
+        error.advice =
+          error.advice ?? "The item was copied to its new place, and is still at its old place. Remove one of the two."
+        throw error
+      }
       return try synchronizeAfterCommit(source.directory)
     }
     try synchronizeAfterCommit(target.directory)
