@@ -52,7 +52,8 @@ struct StoreLayout: Sendable {
 
   /// The record of the step that may have to be completed of a version's addition; so nobody looks for it among all versions.
   ///
-  /// It's made before the version gets its place. If it's empty, the power failed, or it's one of an earlier release, which had the
+  /// It's made before the version gets its place. That of a move into the store is another name of the version's record, which has the lines
+  /// of the step behind its own. If it's empty, the power failed, or it's one of an earlier release, which had the
   /// record in the version's directory, see ``ownStep(of:of:)``.
   func mark(of version: VersionID, of item: ItemID) -> SystemPath {
     marks(of: item).appending(version.description)

@@ -62,15 +62,17 @@ extension VersionStore {
       let isShared = try fill(step, from: source, as: draft.name, status, taking)
       let isHashedLater = isHashedLater(status, hashing)
       let version =
-        isHashedLater
-        ? try describeUnhashed(draft, in: step, isShared: isShared)
-        : isShared ? try describeShared(draft, in: step, &parts) : try describe(draft, in: step)
+        isShared
+        ? try describeShared(
+          draft, in: step, isHashedLater: isHashedLater, taking == .moving ? completion : nil, &parts)
+        : isHashedLater ? try describeUnhashed(draft, in: step) : try describe(draft, in: step)
       if isHashedLater { try noteTask(version) }
       if let completion, isShared {
         // Nothing is lost as long as the file has its former name as well: so all of it gets to the disk by one wait.
-        try placeShared(step, version, completion)
+        let isMarkDurable = try placeShared(step, version, completion)
         if taking == .moving {
-          try storing { () throws(SystemError) in try settle(version, parts, alsoAt: [layout.mark(of: id, of: item)]) }
+          let others = isMarkDurable ? [] : [layout.mark(of: id, of: item)]
+          try storing { () throws(SystemError) in try settle(version, parts, alsoAt: others) }
         }
       } else {
         try commit(step, version, completion)
@@ -117,7 +119,7 @@ extension VersionStore {
       let status: FileStatus
     }
 
-    /// The record and the contents, or none of them, if the version isn't hashed.
+    /// The record and the contents, without the latter if they can't be read, or none of them.
     var opened: [FileDescriptor] = []
     var contents: Contents?
   }
@@ -141,6 +143,13 @@ extension VersionStore {
       self.name = name
       self.attributes = attributes
       self.status = status
+    }
+
+    /// The version of a file; the status is that of the contents.
+    func version(hash: ContentHash?, _ contents: FileStatus) -> StoredVersion {
+      StoredVersion(
+        id: id, item: item, attributes: attributes, isPackage: false, hash: hash, size: contents.size, name: name,
+        mode: status.mode, modificationTime: status.modificationTime)
     }
   }
 
@@ -182,48 +191,60 @@ extension VersionStore {
 
   /// The same for a file that has its former name as well: equal contents can't be stored once while a program may write to it by that.
   ///
-  /// The file and the record stay open, because both have to be brought to the disk.
+  /// The record, with the step to complete if there's one, and the file stay open, because both have to be brought to the disk. The file is
+  /// sealed when it has its former name no more.
   private func describeShared(
-    _ draft: Draft, in step: SystemPath, _ parts: inout OpenParts
+    _ draft: Draft, in step: SystemPath, isHashedLater: Bool, _ completion: Step?, _ parts: inout OpenParts
   ) throws(VersionStoreError) -> StoredVersion {
     let path = step.appending(StoreLayout.contentsName).appending(draft.name)
-    let file = try storing { () throws(SystemError) in
-      try files.open(path, at: .workingDirectory, flags: [.noFollow, .nonBlocking], mode: 0)
+    parts.contents = try openContents(path, mayBeUnreadable: isHashedLater)
+    let version: StoredVersion
+    if let contents = parts.contents {
+      parts.opened.append(contents.file)
+      guard contents.status.kind == .regular else { throw .notAFile(path) }
+      let hash = try storing { () throws(SystemError) in
+        isHashedLater ? nil : try self.hash(of: contents.file, expecting: contents.status.size)
+      }
+      version = draft.version(hash: hash, contents.status)
+    } else {
+      guard let status = try status(of: path) else { throw .nothingThere(path) }
+      version = draft.version(hash: nil, status)
     }
-    parts.opened.append(file)
-    let contents = OpenParts.Contents(
-      file: file, status: try storing { () throws(SystemError) in try files.status(of: file) })
-    parts.contents = contents
-    guard contents.status.kind == .regular else { throw .notAFile(path) }
-    let hash = try storing { () throws(SystemError) in
-      try self.hash(of: contents.file, expecting: contents.status.size)
-    }
-    let version = StoredVersion(
-      id: draft.id, item: draft.item, attributes: draft.attributes, isPackage: false, hash: hash,
-      size: contents.status.size, name: draft.name, mode: draft.status.mode,
-      modificationTime: draft.status.modificationTime)
     let record = try storing { () throws(SystemError) in
       try files.open(
         step.appending(StoreLayout.record), at: .workingDirectory, flags: [.create, .exclusive, .writeOnly], mode: 0o600
       )
     }
     parts.opened.insert(record, at: 0)
-    try storing { () throws(SystemError) in try files.writeAll(version.record.bytes, to: record) }
+    var lines = version.record
+    if let completion { lines.add(completion.record) }
+    try storing { () throws(SystemError) in try files.writeAll(lines.bytes, to: record) }
     return version
   }
 
-  /// Writes the record of a file in a step that isn't read before it's a version.
-  ///
-  /// A copy is sealed: nobody has it open. A file that `isShared` is sealed when it has its former name no more.
-  private func describeUnhashed(
-    _ draft: Draft, in step: SystemPath, isShared: Bool
-  ) throws(VersionStoreError) -> StoredVersion {
+  /// - Returns: `nil` if its user can't read the file, which isn't hashed yet.
+  private func openContents(
+    _ path: SystemPath, mayBeUnreadable: Bool
+  ) throws(VersionStoreError) -> OpenParts.Contents? {
+    let file: FileDescriptor
+    do throws(SystemError) {
+      file = try files.open(path, at: .workingDirectory, flags: [.noFollow, .nonBlocking], mode: 0)
+    } catch {
+      if mayBeUnreadable, error.isOne(of: .permissionDenied, .notPermitted) { return nil }
+      throw .system(error)
+    }
+    do throws(SystemError) { return OpenParts.Contents(file: file, status: try files.status(of: file)) } catch {
+      try? files.close(file)
+      throw .system(error)
+    }
+  }
+
+  /// Writes the record of a copy in a step that isn't read before it's a version; the copy is sealed, since nobody has it open.
+  private func describeUnhashed(_ draft: Draft, in step: SystemPath) throws(VersionStoreError) -> StoredVersion {
     let path = step.appending(StoreLayout.contentsName).appending(draft.name)
     guard let status = try status(of: path) else { throw .nothingThere(path) }
-    if !isShared { try seal(path) }
-    let version = StoredVersion(
-      id: draft.id, item: draft.item, attributes: draft.attributes, isPackage: false, hash: nil, size: status.size,
-      name: draft.name, mode: draft.status.mode, modificationTime: draft.status.modificationTime)
+    try seal(path)
+    let version = draft.version(hash: nil, status)
     try writeDraft(version.record.bytes, to: step.appending(StoreLayout.record))
     return version
   }
@@ -269,16 +290,38 @@ extension VersionStore {
     try synchronizeNames(in: directory)
   }
 
-  /// The same for a file that still has its former name, without waiting for the disk: see ``settle(_:with:)``.
+  /// The same for a file that still has its former name, without waiting for the disk: see ``settle(_:_:with:alsoAt:)``.
   ///
   /// The contents of the mark needn't be on the disk when the file is replaced, because a version that has a mark and another name is known
   /// to be one that wasn't replaced. If the power fails in between, ``completeMoves(of:)`` removes what's left.
+  ///
+  /// - Returns: Whether the mark gets to the disk with the record, of which it's another name then.
   private func placeShared(
     _ step: SystemPath, _ version: StoredVersion, _ completion: Step
-  ) throws(VersionStoreError) {
+  ) throws(VersionStoreError) -> Bool {
     let place = layout.directory(of: version.id, of: version.item)
-    try mark(version.id, of: version.item, completion.record.bytes)
+    let isLinked =
+      if completion.taking == .moving { try linkMark(version, to: step.appending(StoreLayout.record)) } else { false }
+    if !isLinked { try mark(version.id, of: version.item, completion.record.bytes) }
     try rename(step, to: place)
+    return isLinked
+  }
+
+  /// Makes the mark another name of a record that contains the step: a file of its own takes a third of the time of an addition, and most
+  /// of that is for its removal.
+  ///
+  /// - Returns: Whether that worked: a file can't have any number of names.
+  private func linkMark(_ version: StoredVersion, to record: SystemPath) throws(VersionStoreError) -> Bool {
+    let mark = layout.mark(of: version.id, of: version.item)
+    func link() throws(SystemError) {
+      try files.link(record, at: .workingDirectory, to: mark, at: .workingDirectory, links: .noFollow)
+    }
+    do throws(SystemError) { try link() } catch {
+      guard error.isAbsence else { return false }
+      try ensureDirectory(mark.parent)
+      try storing { () throws(SystemError) in try link() }
+    }
+    return true
   }
 
   /// Brings a version to the disk together with the file that takes the place of the kept one only then.

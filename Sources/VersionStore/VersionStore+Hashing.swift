@@ -126,9 +126,9 @@ extension VersionStore {
   /// Nothing waits for the disk: with a journal, the waits for the version bring the note there as well. If it's lost with the power, the
   /// version is hashed when its hash is needed.
   func noteTask(_ version: StoredVersion) throws(VersionStoreError) {
-    let task = task(UnhashedVersion(item: version.item, id: version.id))
-    try unlink(task)
-    try writeDraft([], to: task)
+    do throws(VersionStoreError) {
+      try writeDraft([], to: task(UnhashedVersion(item: version.item, id: version.id)))
+    } catch .system(let error) where error.number == .fileExists {}
   }
 
   func removeTask(_ version: UnhashedVersion) { try? unlink(task(version)) }

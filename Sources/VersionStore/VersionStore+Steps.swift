@@ -16,6 +16,9 @@ enum Step: Equatable, Sendable {
     let worker: String
   }
 
+  /// How the contents of an addition get into the store.
+  var taking: Taking? { if case .add(_, _, _, let taking, _) = self { taking } else { nil } }
+
   var record: StoreRecord {
     var record = StoreRecord()
     switch self {
@@ -190,8 +193,12 @@ extension VersionStore {
 
   /// The step to complete of a version's addition; `nil` if that wasn't on the disk when the power failed.
   private func completion(of id: VersionID, of item: ItemID) throws(VersionStoreError) -> Step? {
-    if let step = try recordIfIntact(at: layout.mark(of: id, of: item)).flatMap(Step.init) { return step }
-    return try recordIfIntact(at: layout.ownStep(of: id, of: item)).flatMap(Step.init)
+    for path in [layout.mark(of: id, of: item), layout.ownStep(of: id, of: item)] {
+      // It may be the record of the version as well, which has other lines before.
+      let step = try recordIfIntact(at: path)?.sections(beginningWith: "step").first.flatMap { Step($0) }
+      if let step { return step }
+    }
+    return nil
   }
 
   /// The mark goes last, because nobody looks for a step without one.

@@ -95,14 +95,67 @@ struct OpenAdditionTests {
     }
   }
 
+  @Test("What to complete of a move is in the record that the version had at first, and stays when that changes")
+  func change() async throws {
+    try await withStore { sandbox in
+      let version = try addHalf(sandbox, .moving)
+      let store = try sandbox.store()
+      let mark = store.layout.mark(of: version.id, of: item)
+      let record = store.recordPath(of: version.id, of: item)
+      #expect(
+        try sandbox.files.statusIfPresent(of: mark)?.identity == sandbox.files.statusIfPresent(of: record)?.identity)
+      _ = try store.change(version.id, of: item) { $0.isDiscardable = true }
+      #expect(try sandbox.files.statusIfPresent(of: mark) != nil)
+      try expectCompletion(version, .moving, sandbox, "changed")
+      #expect(try store.versionIfPresent(version.id, of: item)?.isDiscardable == true)
+      #expect(try sandbox.files.statusIfPresent(of: record)?.linkCount == 1)
+    }
+  }
+
+  @Test(
+    "Where a record can't have another name, a move has a step of its own, which is on the disk before the file goes",
+    arguments: [VersionStoreLimits(), hashingLater])
+  func unlinkable(limits: VersionStoreLimits) async throws {
+    @Sendable func isMark(_ path: SystemPath?) -> Bool { path?.parent.lastComponent == SystemPath(StoreLayout.marksName) }
+    @Sendable func isEnd(_ call: ScriptedCall) -> Bool {
+      call.call == .rename && call.paths.last?.lastComponent.description.hasPrefix(".moved-") == true
+    }
+    // EMLINK(3)
+    for isKilled in [false, true] {
+      try await withStore(limits) { sandbox in
+        let file = try sandbox.write("a", "text")
+        let isOver = Guarded(false)
+        let door = ScriptedFileSystem { call in
+          if isOver.withLock({ $0 }) { return call.call == .close ? .proceed : .fail(5) }
+          if call.call == .link, isMark(call.paths.last) { return .fail(31) }
+          if isKilled, isEnd(call) { isOver.withLock { $0 = true } }
+          return call.call == .synchronize ? .skip : .proceed
+        }
+        let version = try? sandbox.store(door).add(
+          contentsOf: file, to: item, StoreSandbox.attributes, taking: .moving)
+        #expect((version == nil) == isKilled)
+        let log = door.log
+        let end = try #require(log.firstIndex(where: isEnd))
+        #expect(log[..<end].contains { $0.call == .synchronize && isMark($0.openedPath) })
+        try sandbox.settle(item)
+        #expect(try sandbox.texts(item) == ["text"])
+        #expect(try sandbox.tree("files") == [])
+        #expect(try sandbox.store().openVersionIDs(of: item) == [])
+      }
+    }
+  }
+
   @Test("A step that an earlier release has left in a version's directory is completed", arguments: [false, true])
   func earlierRelease(isRemoved: Bool) async throws {
     try await withStore { sandbox in
       let version = try addHalf(sandbox, .moving)
       let store = try sandbox.store()
       let mark = store.layout.mark(of: version.id, of: item)
-      try store.writeDraft(sandbox.files.contents(of: mark), to: store.layout.ownStep(of: version.id, of: item))
-      try sandbox.files.withDescriptor(mark, flags: [.truncate, .writeOnly]) { _ throws(SystemError) in }
+      let step = try #require(
+        try StoreRecord(sandbox.files.contents(of: mark))?.sections(beginningWith: "step").first)
+      try store.writeDraft(step.bytes, to: store.layout.ownStep(of: version.id, of: item))
+      try store.unlink(mark)
+      try store.writeDraft([], to: mark)
       if isRemoved { try store.retire(version.id, of: item) }
       try expectCompletion(version, .moving, sandbox, "\(isRemoved)")
     }
