@@ -117,7 +117,12 @@ final class BackgroundHasher: Sendable {
       }
       if !state.stores.isEmpty {
         let store = state.stores.removeFirst()
-        return ({ try Self.hash(store) }, nil)
+        return (
+          {
+            try Self.hash(store)
+            try self.prepareAddition(to: store)
+          }, nil
+        )
       }
       state.isRunning = false
       return (nil, state.end.take())
@@ -165,6 +170,11 @@ final class BackgroundHasher: Sendable {
       }
       _ = try? versions.perform(task)
     }
+  }
+
+  /// A program that keeps large files does so again, as a rule, unless it waits for the hashes because it's about to end.
+  private func prepareAddition(to store: Store) throws {
+    if state.withLock({ $0.end == nil }) { try Self.store(store).prepareAddition() }
   }
 }
 

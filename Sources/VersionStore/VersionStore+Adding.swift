@@ -56,8 +56,7 @@ extension VersionStore {
       ? nil : .add(item, source: source, status.identity, taking, draft.map { Step.Draft(name: $0, worker: worker) })
     do throws(VersionStoreError) {
       if !hasDirectory { try ensureDurableDirectory(layout.directory(of: item)) }
-      try ensureDirectory(step)
-      try ensureDirectory(step.appending(StoreLayout.contentsName))
+      try begin(step)
       let draft = Draft(id: id, item: item, name: name ?? source.lastComponent, attributes, status)
       let isShared = try fill(step, from: source, as: draft.name, status, taking)
       let isHashedLater = isHashedLater(status, hashing)
@@ -66,7 +65,7 @@ extension VersionStore {
         ? try describeShared(
           draft, in: step, isHashedLater: isHashedLater, taking == .moving ? completion : nil, &parts)
         : isHashedLater ? try describeUnhashed(draft, in: step) : try describe(draft, in: step)
-      if isHashedLater { try noteTask(version) }
+      if isHashedLater { try noteTask(version, in: step) }
       if let completion, isShared {
         // Nothing is lost as long as the file has its former name as well: so all of it gets to the disk by one wait.
         let isMarkDurable = try placeShared(step, version, completion)

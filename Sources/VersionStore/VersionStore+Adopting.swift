@@ -54,7 +54,7 @@ extension VersionStore {
       do throws(VersionStoreError) {
         if let version = try other.versionIfPresent(id, of: item), try other.hashed(version).hash == nil {
           // Its addition isn't completed, or a program writes to it.
-          try noteTask(version)
+          try noteTask(version, in: layout.directory(of: version.id, of: item))
         }
       } catch .damaged {}
       try storing { () throws(SystemError) in

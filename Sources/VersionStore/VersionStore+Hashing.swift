@@ -1,8 +1,8 @@
 internal import ContentHashing
 package import SystemInterface
 
-// A large file becomes a version before it's hashed, because hashing takes longer than copying. Its record has no hash then, and an
-// empty file in `steps`, made before, says whose task the hash is. A caller that needs the hash before that makes it as well: that
+// A large file becomes a version before it's hashed, because hashing takes longer than copying. Its record has no hash then, and a
+// name in `steps`, made before, says whose task the hash is. A caller that needs the hash before that makes it as well: that
 // takes no claim, because nobody else changes the file of the hash. The hash gets a file of its own beside the record, by one rename,
 // and the contents are shared as always. Until then, a byte that changes in the file can't be noticed, and equal contents are stored
 // twice.
@@ -125,10 +125,17 @@ extension VersionStore {
   ///
   /// Nothing waits for the disk: with a journal, the waits for the version bring the note there as well. If it's lost with the power, the
   /// version is hashed when its hash is needed.
-  func noteTask(_ version: StoredVersion) throws(VersionStoreError) {
-    do throws(VersionStoreError) {
-      try writeDraft([], to: task(UnhashedVersion(item: version.item, id: version.id)))
-    } catch .system(let error) where error.number == .fileExists {}
+  ///
+  /// The name says everything. Another name of the record is there faster than a file of its own.
+  func noteTask(_ version: StoredVersion, in directory: SystemPath) throws(VersionStoreError) {
+    let task = task(UnhashedVersion(item: version.item, id: version.id))
+    do throws(SystemError) {
+      let record = directory.appending(StoreLayout.record)
+      return try files.link(record, at: .workingDirectory, to: task, at: .workingDirectory, links: .noFollow)
+    } catch {
+      if error.number == .fileExists { return }
+    }
+    try writeDraft([], to: task)
   }
 
   func removeTask(_ version: UnhashedVersion) { try? unlink(task(version)) }
@@ -143,6 +150,8 @@ extension VersionStore {
     try storing { () throws(SystemError) in
       try files.rename(step, at: .workingDirectory, to: own, at: .workingDirectory, .replacing)
     }
+    // A rename between two names of one file does nothing (rename(2)).
+    try unlink(step)
   }
 
   /// The versions whose hashes are the task of this process, oldest first.

@@ -155,7 +155,7 @@ extension VersionStore {
     guard let version = try versionIfPresent(id, of: item) else { throw .versionIsGone(id) }
     if version.hash == nil {
       // The process that was to hash it didn't find it.
-      try noteTask(version)
+      try noteTask(version, in: layout.directory(of: id, of: item))
       hashingIsDue?()
     }
     return version

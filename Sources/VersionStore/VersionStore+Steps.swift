@@ -88,6 +88,41 @@ extension VersionStore {
     return path
   }
 
+  /// The directories of the next addition by this process.
+  private var spare: SystemPath { step(Self.spareName) }
+
+  private static let spareName = "spare"
+
+  /// Makes directories for the next addition by this process, which then needs to make none.
+  ///
+  /// - Throws: The error of a system call.
+  /// - Complexity: O(1), one system call if they are there.
+  package func prepareAddition() throws(VersionStoreError) {
+    if try status(of: spare) != nil { return }
+    let directory = step("preparing-" + hexadecimal(.random(in: .min ... .max)))
+    do throws(VersionStoreError) {
+      try storing { () throws(SystemError) in
+        // Those around it aren't made: somebody may remove the store.
+        for path in [directory, directory.appending(StoreLayout.contentsName)] {
+          try files.makeDirectory(path, at: .workingDirectory, mode: 0o700)
+        }
+      }
+      try rename(directory, to: spare)
+    } catch {
+      // Another thread has made some, or there's no room.
+      try? undo(directory)
+      throw error
+    }
+  }
+
+  /// Gives an addition its directories: those that are prepared, or others.
+  func begin(_ step: SystemPath) throws(VersionStoreError) {
+    do throws(VersionStoreError) { try rename(spare, to: step) } catch {
+      try ensureDirectory(step)
+      try ensureDirectory(step.appending(StoreLayout.contentsName))
+    }
+  }
+
   /// Undoes a step that wasn't committed.
   func undo(_ step: SystemPath) throws(VersionStoreError) { try dispose(of: step) }
 
@@ -110,6 +145,9 @@ extension VersionStore {
         if Self.isTask(name) {
           try takeOverTask(step)
           takesOver = true
+        } else if name.bytes.starts(with: "\(Self.spareName).".utf8) {
+          // Nothing was cut off.
+          try undo(step)
         } else {
           try recover(step, status)
           count += 1

@@ -28,7 +28,7 @@ struct FileVersionHashingTests {
       #expect(listed == [second, first])
       #expect(listed.map(\.contentHash) == [hash(contents(1)), hash(contents(1))])
       #expect(try fixture.inode(first.url) == fixture.inode(second.url))
-      #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.root.path + "/store/steps") == [])
+      #expect(try fixture.steps() == [])
     }
   }
 
@@ -54,7 +54,7 @@ struct FileVersionHashingTests {
       await FileVersions.waitForHashes()
       let texts = try await fixture.texts(file).map(\.utf8.first)
       #expect(texts == [6, 5, 4, 3, 2])
-      #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.root.path + "/store/steps") == [])
+      #expect(try fixture.steps() == [])
     }
   }
 
@@ -101,7 +101,7 @@ struct FileVersionHashingTests {
       #expect(listed.map(\.contentHash) == [hash(contents(1)), hash(contents(1))])
       #expect(try fixture.inode(listed[0].url) == fixture.inode(listed[1].url))
       #expect(try fixture.inode(listed[0].url) != fixture.inode(file))
-      #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.root.path + "/store/steps") == [])
+      #expect(try fixture.steps() == [])
     }
   }
 
@@ -128,7 +128,7 @@ struct FileVersionHashingTests {
       await FileVersions.waitForHashes()
       let stored = try FileManager.default.subpathsOfDirectory(atPath: fixture.root.path + "/store/contents")
       #expect(stored.count { $0.contains("/") } == 4)
-      #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.root.path + "/store/steps") == [])
+      #expect(try fixture.steps() == [])
     }
   }
 }

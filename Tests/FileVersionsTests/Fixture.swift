@@ -19,6 +19,11 @@ struct Fixture: Sendable {
 
   var directories: Received { Received() }
 
+  /// The operations that are under way in the store; directories for the next one are none.
+  func steps() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: root.path + "/store/steps").filter { !$0.hasPrefix("spare.") }
+  }
+
   func inode(_ url: URL) throws -> UInt64 {
     try HostFileSystem().status(of: SystemPath(url.path), at: .workingDirectory, links: .noFollow).identity.inode
   }

@@ -38,6 +38,7 @@ struct CrashExplorationTests {
       try sandbox.write("a", self == .addEqual || self == .replaceEqual ? "shared" : "new", mode: 0o640)
       try sandbox.write("p/1", "shared", mode: 0o600)
       try sandbox.write("p/in/2", "two")
+      if self == .move { try store.prepareAddition() }
       if self == .reinstate { try store.retire(#require(store.versions(of: item).first).id, of: item) }
     }
 

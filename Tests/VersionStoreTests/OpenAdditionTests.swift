@@ -95,7 +95,7 @@ struct OpenAdditionTests {
     }
   }
 
-  @Test("What to complete of a move is in the record that the version had at first, and stays when that changes")
+  @Test("The step to complete of a move is in the version's first record, and stays when that changes")
   func change() async throws {
     try await withStore { sandbox in
       let version = try addHalf(sandbox, .moving)
@@ -116,7 +116,9 @@ struct OpenAdditionTests {
     "Where a record can't have another name, a move has a step of its own, which is on the disk before the file goes",
     arguments: [VersionStoreLimits(), hashingLater])
   func unlinkable(limits: VersionStoreLimits) async throws {
-    @Sendable func isMark(_ path: SystemPath?) -> Bool { path?.parent.lastComponent == SystemPath(StoreLayout.marksName) }
+    @Sendable func isMark(_ path: SystemPath?) -> Bool {
+      path?.parent.lastComponent == SystemPath(StoreLayout.marksName)
+    }
     @Sendable func isEnd(_ call: ScriptedCall) -> Bool {
       call.call == .rename && call.paths.last?.lastComponent.description.hasPrefix(".moved-") == true
     }
@@ -158,6 +160,60 @@ struct OpenAdditionTests {
       try store.writeDraft([], to: mark)
       if isRemoved { try store.retire(version.id, of: item) }
       try expectCompletion(version, .moving, sandbox, "\(isRemoved)")
+    }
+  }
+}
+
+@Suite("Directories that are prepared for the next version", .timeLimit(.minutes(4)))
+struct PreparedDirectoriesTests {
+  private let item = ItemID.drawn()
+
+  @Test("They serve one addition, which makes none then")
+  func use() async throws {
+    try await withStore { sandbox in
+      let file = try sandbox.write("a", "text")
+      _ = try sandbox.store().add(contentsOf: file, to: item, StoreSandbox.attributes)
+      for isPrepared in [true, false] {
+        if isPrepared { for _ in 0..<2 { try sandbox.store().prepareAddition() } }
+        #expect(try sandbox.tree("store/steps").count == (isPrepared ? 2 : 0))
+        let door = DyingDoor.hurried()
+        _ = try sandbox.store(door).add(contentsOf: file, to: item, StoreSandbox.attributes)
+        let made = door.log.filter { $0.call == .makeDirectory && $0.paths.last?.isInside(sandbox.root) == true }
+        #expect(made.isEmpty == isPrepared)
+        #expect(try sandbox.tree("store/steps") == [])
+      }
+      #expect(try sandbox.texts(item) == ["text", "text", "text"])
+    }
+  }
+
+  @Test("Those of a process that has ended are removed, and aren't taken for an operation that was cut off")
+  func end() async throws {
+    let count = try await withStore { sandbox in
+      _ = try sandbox.store()
+      return try DyingDoor.callCount { try sandbox.store($0).prepareAddition() }
+    }
+    for number in 1...count + 1 {
+      try await withStore { sandbox in
+        _ = try sandbox.store()
+        try? sandbox.store(DyingDoor.dying(atCall: number)).prepareAddition()
+        let inUseCount = try sandbox.store(alive: ["1-2"]).recover()
+        let cutOffCount = try sandbox.store().recover()
+        #expect(inUseCount == 0 && (number <= count || cutOffCount == 0))
+        #expect(try sandbox.tree("store/steps") == [], "call \(number)")
+        let file = try sandbox.write("a", "text")
+        _ = try sandbox.store().add(contentsOf: file, to: item, StoreSandbox.attributes)
+        #expect(try sandbox.texts(item) == ["text"])
+      }
+    }
+  }
+
+  @Test("A store that was removed isn't made anew for them")
+  func removed() async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      try sandbox.files.removeItem(at: sandbox.root.appending("store"))
+      #expect(throws: VersionStoreError.self) { try store.prepareAddition() }
+      #expect(try sandbox.tree("store") == [])
     }
   }
 }
