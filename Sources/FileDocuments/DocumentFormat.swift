@@ -108,6 +108,17 @@ protocol PromptFormat {}
 extension TextFormat: PromptFormat {}
 extension DataFormat: PromptFormat {}
 
+/// The properties of a format that matter to a document: found out once, since a cast of a format of unknown type takes long.
+struct FormatTraits: Sendable {
+  let isPackage: Bool
+  let isPrompt: Bool
+
+  init(_ format: some DocumentFormat) {
+    isPackage = format is PackageFormat
+    isPrompt = format is any PromptFormat
+  }
+}
+
 extension DocumentFormat where Self == TextFormat {
   /// Texts in UTF-8.
   public static var text: TextFormat { TextFormat() }

@@ -210,7 +210,11 @@ extension FileDocument {
       // Right before it waits: nobody wakes a call up that has a result and doesn't wait yet.
       if let result = callResults.removeValue(forKey: id) { return result }
       let ended = await withCheckedContinuation { waitingCalls.add(id, $0) }
-      if let ended { complete(ended) }
+      switch ended {
+      case .operation(let kind, let result): complete(kind, result)
+      case .search: noteEndOfSearch()
+      case nil: break
+      }
     }
   }
 

@@ -73,7 +73,10 @@ extension FileDocument {
 
   /// The file is new, or has the place that the program has chosen.
   func noteDraft(_ kind: DocumentOperation, _ result: DocumentWork<Contents>.Result) {
-    guard result.outcome == .done || result.outcome == .doneWithoutVersions else { return }
+    switch result.outcome {
+    case .done, .doneWithoutVersions, .doneSearching: break
+    default: return
+    }
     switch kind {
     case .open: hasMadeFile = result.isNew
     case .move, .place: hasMadeFile = false

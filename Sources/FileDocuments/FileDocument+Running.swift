@@ -7,7 +7,24 @@ internal import SystemInterface
 
 extension FileDocument {
   /// Feeds the core, and carries out what it says in one go.
+  ///
+  /// The end of a search, about which nobody was notified, comes first.
   func receive(_ event: DocumentEvent) {
+    noteEndOfSearch()
+    feed(event)
+    if !needsEndOfSearch { return }
+    needsEndOfSearch = false
+    if search?.expectEnd() == true { noteEndOfSearch() }
+  }
+
+  /// Notices that the search has ended which the last open has begun.
+  func noteEndOfSearch() {
+    guard core.isSearching, let hasFound = search?.hasFound else { return }
+    search = nil
+    feed(.searchEnded(hasFound: hasFound))
+  }
+
+  private func feed(_ event: DocumentEvent) {
     let former = presence
     for effect in core.receive(event, at: options.clock.now) { carryOut(effect) }
     noteForJournal()
@@ -71,6 +88,7 @@ extension FileDocument {
       _ = options.clock.schedule(at: time) { [weak self] in Task { await self?.receive(.timerFired) } }
     case .armReadingTimer(let time):
       _ = options.clock.schedule(at: time) { [weak self] in Task { await self?.receive(.readingTimerFired) } }
+    case .awaitSearch: needsEndOfSearch = true
     case .retryJournal: retryJournal()
     case .publish(let state): publish(state)
     }
@@ -88,8 +106,10 @@ extension FileDocument {
         } else {
           await work.performWithGrant(kind)
         }
-      let ended = EndedOperation(kind: kind, result: result)
-      if !self.waitingCalls.hand(ended) { await self.complete(ended) }
+      // Taken out before the document has the result.
+      let search = result.search
+      if !self.waitingCalls.hand(.operation(kind, result)) { await self.complete(kind, result) }
+      if search?.run() == true, !self.waitingCalls.hand(.search) { await self.noteEndOfSearch() }
     }
   }
 
@@ -103,7 +123,8 @@ extension FileDocument {
     let (options, arrivingGrant) = (options, Guarded<DocumentGrant?>(nil))
     let argument = call.flatMap { arguments[$0] } ?? place ?? CallArgument(url: board.snapshot.url)
     return DocumentWork(
-      format: format, options: options, memory: memory, incomingBytes: incomingBytes, presence: presence,
+      format: format, traits: traits, options: options, memory: memory, incomingBytes: incomingBytes,
+      presence: presence,
       isDeletionAnnounced: core.isDeletionAnnounced, argument: argument, isAutomatic: !core.hasSavingCall,
       arrivingGrant: arrivingGrant, progress: { [weak self] in self?.note($0) }
     ) { [self] url throws(DocumentError) in
@@ -115,9 +136,12 @@ extension FileDocument {
   }
 
   /// Feeds the core with the end of the operation that runs, and takes over what it has read, written or registered.
-  func complete(_ ended: EndedOperation<Contents>) {
-    let (kind, result) = (ended.kind, ended.result)
+  func complete(_ kind: DocumentOperation, _ result: OperationResult) {
+    guard let result = result as? DocumentWork<Contents>.Result else {
+      preconditionFailure("the result of another document")
+    }
     operation = nil
+    if let search = result.search { self.search = search }
     if let incoming = result.incoming {
       memory.incoming = incoming
       incomingBytes = result.incomingBytes
@@ -130,6 +154,8 @@ extension FileDocument {
     if let isLocked = result.isLocked, isLocked != core.isLocked { receive(.lockSeen(isLocked)) }
     if result.outcome != .failed(.cancelled) { noteDraft(kind, result) }
     receive(.completed(result.outcome))
+    // The notice of a search that has ended by now may have come too early.
+    noteEndOfSearch()
     // The place of the file, and its date, are no concern of the core.
     publish(core.published)
     renewGrantIfMoved()
@@ -173,7 +199,7 @@ extension FileDocument {
 }
 
 extension FileDocument: DocumentMessageReceiver {
-  nonisolated var isPackage: Bool { format is PackageFormat }
+  nonisolated var isPackage: Bool { traits.isPackage }
 
   private func isPresent(_ presenter: DocumentPresenter) -> Bool {
     if presence?.presenter === presenter { return true }

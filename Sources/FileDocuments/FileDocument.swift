@@ -39,6 +39,7 @@ internal import SystemInterface
 public actor FileDocument<Contents: Sendable> {
   /// The file of a document that is closed, and the format and the options of all.
   let format: any DocumentFormat<Contents>
+  nonisolated let traits: FormatTraits
   let options: DocumentOptions<Contents>
   private let home: any Actor
   nonisolated let board: DocumentBoard
@@ -67,6 +68,10 @@ public actor FileDocument<Contents: Sendable> {
   /// One that an operation has registered, until the core says that it's the document's.
   var arrivingPresence: DocumentPresence?
   var operation: Task<Void, Never>?
+  /// The search that the last open has begun; `nil` once the core knows of its end.
+  var search: DocumentSearch?
+  /// The core waits for that end.
+  var needsEndOfSearch = false
   /// The place whose URL is in the snapshot.
   var publishedPlace: PublishedPlace?
   /// `nil` without a crash journal.
@@ -77,7 +82,7 @@ public actor FileDocument<Contents: Sendable> {
   var arguments: [CallID: CallArgument<Contents>] = [:]
   /// Of calls that have ended and don't know it yet.
   var callResults: [CallID: Result<Bool, DocumentError>] = [:]
-  nonisolated let waitingCalls = WaitingCalls<EndedOperation<Contents>>()
+  nonisolated let waitingCalls = WaitingCalls()
   /// Of calls whose deadlines have passed.
   var partiesInTheWay: [CallID: String] = [:]
   var waitingQuestions: [QuestionID: CheckedContinuation<DocumentError?, Never>] = [:]
@@ -101,11 +106,12 @@ public actor FileDocument<Contents: Sendable> {
     in home: (any Actor)? = #isolation
   ) {
     self.format = format
+    traits = FormatTraits(format)
     self.options = options
     self.home = home ?? DocumentHome()
     undoSteps = UndoSteps(options.undo)
     core = DocumentCore(autosave: options.autosave, hasMerge: options.merge != nil)
-    core.editsWaitForWrites = format is PackageFormat
+    core.editsWaitForWrites = traits.isPackage
     core.consultations = options.errorHandler.map { $0.handlesCalls ? .all : .uncalled } ?? .none
     journaling = options.crashJournal.map { DocumentJournaling($0, options) }
     board = DocumentBoard(DocumentSnapshot(state: DocumentState(), url: url, fileModificationDate: nil))

@@ -193,6 +193,7 @@ struct DocumentCoreExplorationTests {
   @Test(
     "CD-15, CD-23, CD-27, CD-45, UD-20, ND-9, PP-9: Each call ends once, nothing is lost, conflicts are in the state, and editing goes on",
     arguments: DocumentScenario.small + DocumentScenario.versions + DocumentScenario.decisions
+      + DocumentScenario.searches
       + (Budget.isLong ? DocumentScenario.medium : []))
   func everyOrder(scenario: DocumentScenario) async {
     let result = await LongRun.run { DocumentExplorer(scenario: scenario).exploreAll() }
@@ -206,7 +207,11 @@ struct DocumentCoreExplorationTests {
   func manyOrders(seed: UInt64) async {
     let failure = await LongRun.run { () -> DocumentExplorer.Failure? in
       for run in 0..<50 {
-        if let failure = DocumentExplorer(scenario: .large).shortest(seed: seed &* 50 &+ UInt64(run)) { return failure }
+        var scenario = DocumentScenario.large
+        scenario.searches = run % 2 == 0
+        if let failure = DocumentExplorer(scenario: scenario).shortest(seed: seed &* 50 &+ UInt64(run)) {
+          return failure
+        }
       }
       return nil
     }
@@ -234,6 +239,7 @@ extension DocumentMutant {
   fileprivate var scenarios: [DocumentScenario] {
     switch self {
     case .neverLooksForVersions, .ignoresVersions, .looksForVersionsAnyway: DocumentScenario.versions
+    case .ignoresFinds, .forgetsSearch: DocumentScenario.searches
     case .asksNobody, .delaysRetries, .forgetsPlaces, .ignoresLocks, .forgetsReading:
       DocumentScenario.decisions
     case .ignoresChanges: DocumentScenario.medium + DocumentScenario.small

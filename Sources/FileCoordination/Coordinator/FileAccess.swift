@@ -114,7 +114,9 @@ public struct FileAccess: ~Copyable, Sendable {
       let location = access.items[index].location
       // Otherwise it was moved while the access waited.
       if location.path == access.waiter.path(of: index) { known = location }
-    case .claim(let claim): domain = claim.coordinator.domain
+    case .claim(let claim):
+      domain = claim.coordinator.domain
+      if claim.known == nil { known = claim.item.location }
     }
     if let known { return try await domain.register(presenter, at: known) }
     return try await domain.register(presenter)

@@ -242,8 +242,23 @@ extension CoordinationDomain {
   private func registerBlocking(
     _ presenter: any FilePresenter, at location: FileLocation? = nil
   ) throws(FileCoordinationError) -> FilePresenterRegistration {
+    var ending: EndingClaim?
+    return try registerBlocking(presenter, at: location, ending: &ending)
+  }
+
+  /// Registers a presenter in a domain of one process, and ends a claim in the same step.
+  ///
+  /// - Parameters:
+  ///   - presenter: The presenter.
+  ///   - location: Where its URL leads.
+  ///   - ending: The claim; `nil` afterwards if it has ended.
+  /// - Returns: The registration.
+  /// - Throws: ``FileCoordinationError``; then the claim is still there.
+  func registerBlocking(
+    _ presenter: any FilePresenter, at location: FileLocation?, ending: inout EndingClaim?
+  ) throws(FileCoordinationError) -> FilePresenterRegistration {
     while true {
-      let record = try host.register(presenter, at: location)
+      let record = try host.register(presenter, at: location, ending: &ending)
       if record.hold() { return FilePresenterRegistration(record, host) }
       // Its last registration is ending on another thread: end it here, and begin anew.
       host.unregister(record)

@@ -118,6 +118,9 @@ public final class ResolvedItem: @unchecked Sendable {
 
   var path: ItemPath { location.path }
 
+  /// The fingerprint of the item.
+  var fingerprint: UInt64 { unsafe prefixes[prefixCount &- 1] }
+
   /// Whether a directory or link on the way is marked as changed: the URL has to be resolved anew.
   var isStale: Bool {
     unsafe validityWord.pointee.load(ordering: .acquiring) & ResolutionValidity.stale != 0

@@ -18,6 +18,8 @@ extension Obstacle where Item == ItemPath {
 /// The obstacles that a step makes known.
 struct Obstacles: Sendable {
   let list: ShortList<Obstacle<ItemPath>>
+  /// The slot of a claim that the step itself ends, so that it isn't adopted.
+  var endingSlot: Int?
 
   /// Scanning all claims once is cheaper than searching for many items one by one.
   static let countMax = 8
@@ -47,7 +49,9 @@ extension ArbiterHost {
     }
     return tier.step(
       raising: obstacles.list, &state,
-      adopt: { slot, obstacle, state in adopt(slot, under: obstacle, &state, at: time) }, step)
+      adopt: { slot, obstacle, state in
+        slot == obstacles.endingSlot ? .unconcerned : adopt(slot, under: obstacle, &state, at: time)
+      }, step)
   }
 }
 

@@ -18,6 +18,21 @@ extension ArbiterHost {
   func register(
     _ presenter: any FilePresenter, at known: FileLocation? = nil
   ) throws(FileCoordinationError) -> PresenterRecord {
+    var ending: EndingClaim?
+    return try register(presenter, at: known, ending: &ending)
+  }
+
+  /// The same, and ends a claim in the step that registers the presenter: nobody gets in between.
+  ///
+  /// - Parameters:
+  ///   - presenter: The presenter.
+  ///   - known: Where its URL leads, if the caller has just found that out.
+  ///   - ending: A claim of the fast tier in a domain of this process; `nil` afterwards if it has ended.
+  /// - Returns: Its record.
+  /// - Throws: As above.
+  func register(
+    _ presenter: any FilePresenter, at known: FileLocation?, ending: inout EndingClaim?
+  ) throws(FileCoordinationError) -> PresenterRecord {
     if let existing = record(of: presenter) { return existing }
     let location = if let known { known as FileLocation? } else { try location(of: presenter) }
     let registration = RegistrationRequest(presenter, at: location)
@@ -25,15 +40,19 @@ extension ArbiterHost {
     if let excess = withState({ $0.excess() }) { throw excess }
     try transport.ensureConnected()
     let arbiterRegistration = registration.arbiterRegistration
-    let (record, question, isNew) = stepWithState(raising: { _ in .presenter(at: location?.path) }) {
-      state, now -> ((PresenterRecord, ServiceQuestion?, Bool), Orders) in
+    let (record, question, isNew, hasEnded) = stepWithState(
+      raising: { [ending] _ in .presenter(at: location?.path, ending: ending) }
+    ) { [ending] state, now -> ((PresenterRecord, ServiceQuestion?, Bool, Bool), Orders) in
       // Another registration of this presenter may have won a race.
-      if let winner = state.record(of: presenter) { return ((winner, nil, false), .none) }
+      if let winner = state.record(of: presenter) { return ((winner, nil, false, false), .none) }
       let record = state.makeRecord(for: presenter, registration.executor)
       if let location { record.noteLocation(location) }
       let orders = state.decider.step(.presenterAdded(record.id, arbiterRegistration(record.purpose)), at: now)
-      return ((record, state.lastQuestion(), true), orders)
+      // One that was adopted before ends as an access of the arbiter.
+      let hasEnded = ending.map { tier.end($0.claim, $0.key) } ?? false
+      return ((record, state.lastQuestion(), true, hasEnded), orders)
     }
+    if hasEnded { ending = nil }
     if let question {
       transport.expectAnswer(before: nil)
       do throws(FileCoordinationError) {
@@ -251,7 +270,16 @@ extension ArbiterHost.State {
 
 extension Obstacles {
   /// Accesses that are under way are brought into the arbiter, so that the presenter is notified of them.
-  fileprivate static func presenter(at path: ItemPath?) -> Obstacles {
-    Obstacles(path.map { [Obstacle(path: $0, interest: .presenter)] } ?? [])
+  fileprivate static func presenter(at path: ItemPath?, ending: EndingClaim? = nil) -> Obstacles {
+    var obstacles = Obstacles(path.map { [Obstacle(path: $0, interest: .presenter)] } ?? [])
+    obstacles.endingSlot = ending?.claim.slot
+    return obstacles
   }
+}
+
+/// A claim of the fast tier that ends in a step of the arbiter.
+struct EndingClaim: Sendable {
+  let claim: ClaimToken
+  /// The fingerprint of its item.
+  let key: UInt64
 }

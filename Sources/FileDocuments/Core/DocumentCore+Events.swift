@@ -32,6 +32,10 @@ extension DocumentCore {
       let outcome = limited(outcome, of: running, &effects)
       if consults(about: running, outcome) { return }
       complete(running, outcome, at: now, &effects)
+    case .searchEnded(let hasFound):
+      precondition(isSearching, "the end of a search that hasn't begun")
+      (isSearching, isSearchAwaited) = (false, false)
+      hasFoundSomething = hasFound
     case .errandEnded(let outcome):
       guard let errand else { preconditionFailure("\(outcome) without an errand") }
       self.errand = nil

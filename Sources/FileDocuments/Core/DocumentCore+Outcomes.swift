@@ -12,6 +12,13 @@ extension DocumentCore {
       needsConflicts = outcome == .done
       effects += [.present, .change(.adoptIncoming)]
       noteSavedContents()
+    case (.open, .doneSearching):
+      phase = .open
+      isSearching = true
+      effects += [.present, .change(.adoptIncoming)]
+      noteSavedContents()
+      openCount += 1
+      finishCall(of: ended, nil, &effects)
     case (.open, .failed(let error)):
       openingError = error
       finishCall(of: ended, error, &effects)

@@ -14,6 +14,13 @@ extension DocumentCore {
     } else if incoming != nil, !isBusy {
       problems.append("a decision about contents waits for nothing")
     }
+    if isSearching || hasFoundSomething, phase != .open {
+      problems.append("a file that isn't presented is searched for")
+    }
+    if isSearching, running != nil || errand != nil { problems.append("something is done beside a search") }
+    if isSearching, hasWork, !isSearchAwaited {
+      problems.append("nobody notices the end of a search that's waited for")
+    }
     if running != nil, errand != nil { problems.append("an errand is run beside an operation") }
     if retryCount > Self.retryCountMax { problems.append("a failure is repeated at once without an end") }
     return problems + (isBusy ? [] : problemsAtRest)
@@ -37,7 +44,7 @@ extension DocumentCore {
     guard phase == .open else { return problems }
     if needsCheck { problems.append("nobody reads the contents of another program") }
     if incoming != nil { problems.append("nobody decides about the contents of another program") }
-    if needsConflicts { problems.append("nobody lists the conflicts") }
+    if needsConflicts || hasFoundSomething { problems.append("nobody lists the conflicts") }
     if wantsReading, !isReadingTimerArmed { problems.append("a file that couldn't be read has no time to be read at") }
     if wantsPlace { problems.append("nobody saves where the program has decided to") }
     if hasUnsavedChanges {

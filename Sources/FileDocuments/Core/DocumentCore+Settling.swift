@@ -85,6 +85,11 @@ extension DocumentCore {
   // MARK: - Open
 
   private mutating func stepWhileOpen(_ effects: inout [DocumentEffect]) -> Bool {
+    if hasFoundSomething {
+      hasFoundSomething = false
+      needsConflicts = false
+      return begin(.listConflicts, &effects)
+    }
     if wantsPlace {
       wantsPlace = false
       return begin(.place, &effects)
@@ -220,6 +225,7 @@ extension DocumentCore {
     incoming = nil
     needsCheck = false
     needsConflicts = false
+    hasFoundSomething = false
     hasConflicts = false
     writerCount = 0
     isDeletionAnnounced = false

@@ -106,6 +106,13 @@ package struct DocumentCore: Hashable, Sendable {
   var needsCheck = false
   /// The versions may have changed.
   var needsConflicts = false
+  /// Leftovers and versions of the file are being looked for.
+  ///
+  /// The calls that open it don't wait for that, everything else does.
+  var isSearching = false
+  var isSearchAwaited = false
+  /// The search has found something, which is dealt with before anything else.
+  var hasFoundSomething = false
   var hasConflicts = false
   /// Other programs that have the item for writing, or are about to.
   var writerCount = 0
@@ -139,6 +146,7 @@ package struct DocumentCore: Hashable, Sendable {
     var effects: [DocumentEffect] = []
     note(event, at: now, &effects)
     settle(at: now, &effects)
+    awaitSearch(&effects)
     armTimer(&effects)
     armReadingTimer(at: now, &effects)
     publish(&effects)
@@ -205,6 +213,12 @@ package struct DocumentCore: Hashable, Sendable {
     effects.insert(.publish(state), at: place)
   }
 
+  private mutating func awaitSearch(_ effects: inout [DocumentEffect]) {
+    guard isSearching, !isSearchAwaited, hasWork else { return }
+    isSearchAwaited = true
+    effects.append(.awaitSearch)
+  }
+
   private mutating func armTimer(_ effects: inout [DocumentEffect]) {
     guard phase == .open, hasUnsavedChanges, !wantsAutosave, !isTimerArmed, let due = schedule.due else { return }
     if running?.operation == .write { return }
@@ -224,7 +238,13 @@ extension DocumentCore {
   var hasUnsavedChanges: Bool { phase != .closed && count.hasChanges }
 
   /// Whether nothing can begin.
-  var isBusy: Bool { running != nil || errand != nil }
+  var isBusy: Bool { running != nil || errand != nil || isSearching }
+
+  /// Whether something is to be done as soon as that's possible.
+  var hasWork: Bool {
+    !calls.isEmpty || !questions.isEmpty || needsCheck || needsConflicts || needsConsultation || wantsAutosave
+      || wantsPlace
+  }
 
   /// Whether the program has asked for a save: then a write isn't the document's own idea.
   package var hasSavingCall: Bool { calls.contains(where: \.wantsSave) }

@@ -83,6 +83,8 @@ package enum DocumentEvent: Hashable, Sendable {
 
   /// The operation has ended. It can't be the one before: there's one at a time.
   case completed(OperationOutcome)
+  /// The search that an open has begun has ended.
+  case searchEnded(hasFound: Bool)
   /// The errand has ended; there's one at a time, and none beside an operation.
   case errandEnded(ErrandOutcome)
 }
@@ -156,6 +158,8 @@ package enum OperationOutcome: Hashable, Sendable {
   case done
   /// `open`: the same, and the file has no versions.
   case doneWithoutVersions
+  /// `open`: the same, and a search for leftovers and versions goes on.
+  case doneSearching
   case failed(DocumentError)
   /// `check`: the file is the base.
   case unchanged
@@ -220,6 +224,9 @@ package enum DocumentEffect: Hashable, Sendable {
   case armTimer(MonotonicTime)
   /// Arm the timer of reading, which isn't armed.
   case armReadingTimer(MonotonicTime)
+  /// Report the end of the search as soon as it comes: something waits for it. Otherwise it's enough to report that before the next event, unless
+  /// something was found.
+  case awaitSearch
   /// Write the crash journal now, and report whether that has failed.
   case retryJournal
   case publish(DocumentState)

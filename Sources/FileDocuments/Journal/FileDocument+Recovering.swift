@@ -38,7 +38,7 @@ extension FileDocument {
     let work = journalWork(journaling.journal)
     switch decision {
     case .discarding: break
-    case .keepingAsVersion where format is PackageFormat:
+    case .keepingAsVersion where traits.isPackage:
       guard let contents = await work.recovered(orphan.record, onto: memory.base).contents else {
         throw Self.unreadable
       }

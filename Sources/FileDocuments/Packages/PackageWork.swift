@@ -234,7 +234,7 @@ extension DocumentError {
 extension DocumentWork {
   /// Performs an operation with bytes or, if the document is a package, with trees.
   func performOnFileOrPackage(_ operation: DocumentOperation) async -> Result {
-    if format is PackageFormat, let work = self as? DocumentWork<PackageTree>,
+    if traits.isPackage, let work = self as? DocumentWork<PackageTree>,
       let result = await PackageWork(work: work).perform(operation) as? Result
     {
       return result
@@ -248,7 +248,7 @@ extension FileDocument {
   ///
   /// Nothing was edited meanwhile, see ``DocumentCore/editsWaitForWrites``.
   func adoptWrittenPackage(_ kind: DocumentOperation, _ result: DocumentWork<Contents>.Result) {
-    guard format is PackageFormat, result.outcome == .done else { return }
+    guard traits.isPackage, result.outcome == .done else { return }
     // Steps of undo have trees of the former directory.
     if kind != .copy || result.incoming != nil { undoSteps.removeAll() }
     switch kind {

@@ -32,6 +32,8 @@ final class DocumentPresence: Sendable {
   }
 
   let presenter: DocumentPresenter
+  /// The file, where it was when the document came.
+  let item: ResolvedItem
   private let domain: CoordinationDomain
   private let document: WeakActor
   private let owner: ObjectIdentifier
@@ -50,7 +52,8 @@ final class DocumentPresence: Sendable {
     _ url: URL, of document: any DocumentMessageReceiver, in domain: CoordinationDomain, observes: Bool,
     _ executor: (any TaskExecutor)?
   ) throws(DocumentError) {
-    let (place, key) = try Self.place(of: url, in: domain)
+    let (place, key, item) = try Self.place(of: url, in: domain)
+    self.item = item
     presenter = DocumentPresenter(
       place, atCanonicalPath: key.path, of: document, observesUncoordinatedChanges: observes, executor)
     self.document = WeakActor(document)
@@ -64,19 +67,25 @@ final class DocumentPresence: Sendable {
 
   static func place(
     of url: URL, in domain: CoordinationDomain
-  ) throws(DocumentError) -> (url: URL, key: DocumentRegistry.Key) {
+  ) throws(DocumentError) -> (url: URL, key: DocumentRegistry.Key, item: ResolvedItem) {
     do throws(FileCoordinationError) {
-      let item = try domain.resolve(url, followingLastLink: true)
-      let isLink = try domain.resolve(url).canonicalPath != item.canonicalPath
-      return (isLink ? item.canonicalURL : url, DocumentRegistry.Key(item.canonicalPath, in: domain))
+      let target = try domain.resolve(url, followingLastLink: true)
+      let item = try domain.resolve(url)
+      let path = target.canonicalPath
+      let key = DocumentRegistry.Key(path, in: domain)
+      if item.canonicalPath == path { return (url, key, item) }
+      let place = target.canonicalURL
+      return (place, key, try domain.resolve(place))
     } catch { throw DocumentError(error) }
   }
 
   /// Registers the presenter within an access to its file.
   func register(_ access: borrowing FileAccess) async throws(FileCoordinationError) {
-    let registration = try await access.register(presenter)
-    state.withLock { $0.registration = registration }
+    hold(try await access.register(presenter))
   }
+
+  /// Keeps the registration of the presenter until the document leaves.
+  func hold(_ registration: FilePresenterRegistration) { state.withLock { $0.registration = registration } }
 
   /// Notes that the file was moved.
   func move(to url: URL) throws(DocumentError) {

@@ -134,7 +134,7 @@ extension DocumentWork {
 
   func bytes(of contents: Contents) async throws(DocumentError) -> Data {
     do {
-      if format is any PromptFormat { return try format.bytes(of: contents) }
+      if traits.isPrompt { return try format.bytes(of: contents) }
       return try await FormatCode.run(atMost: options.deadline, options.clock) { [format] in
         try format.bytes(of: contents)
       }
@@ -148,7 +148,7 @@ extension DocumentWork {
 
   func contents(of bytes: Data) async throws(DocumentError) -> Contents {
     do {
-      if format is any PromptFormat { return try format.contents(of: bytes) }
+      if traits.isPrompt { return try format.contents(of: bytes) }
       return try await FormatCode.run(atMost: options.deadline, options.clock) { [format] in
         try format.contents(of: bytes)
       }

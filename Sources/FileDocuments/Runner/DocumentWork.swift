@@ -16,8 +16,8 @@ final class DocumentWork<Contents: Sendable>: Sendable {
   ///
   /// A class, since each function on its way to the document would copy it, member by member.
   ///
-  /// `@unchecked Sendable`: its operation changes it, and nobody else has it before that has ended.
-  final class Result: @unchecked Sendable {
+  /// `@unchecked Sendable`, as its base is.
+  final class Result: OperationResult, @unchecked Sendable {
     var outcome: OperationOutcome
     var incoming: Memory.Stored?
     var incomingBytes: Data?
@@ -31,11 +31,14 @@ final class DocumentWork<Contents: Sendable>: Sendable {
     var isNew = false
     /// The presenter that was registered.
     var presence: DocumentPresence?
+    /// Goes on after the end of the operation, on its thread.
+    var search: DocumentSearch?
 
     init(_ outcome: OperationOutcome) { self.outcome = outcome }
   }
 
   let format: any DocumentFormat<Contents>
+  let traits: FormatTraits
   let options: DocumentOptions<Contents>
   let memory: Memory
   /// The bytes that another program wrote.
@@ -55,12 +58,14 @@ final class DocumentWork<Contents: Sendable>: Sendable {
   let enter: @Sendable (URL) throws(DocumentError) -> DocumentPresence
 
   init(
-    format: any DocumentFormat<Contents>, options: DocumentOptions<Contents>, memory: Memory, incomingBytes: Data?,
-    presence: DocumentPresence?, isDeletionAnnounced: Bool, argument: CallArgument<Contents>, isAutomatic: Bool,
+    format: any DocumentFormat<Contents>, traits: FormatTraits, options: DocumentOptions<Contents>, memory: Memory,
+    incomingBytes: Data?, presence: DocumentPresence?, isDeletionAnnounced: Bool, argument: CallArgument<Contents>,
+    isAutomatic: Bool,
     arrivingGrant: Guarded<DocumentGrant?> = Guarded(nil), progress: @escaping @Sendable (DocumentProgress?) -> Void,
     enter: @escaping @Sendable (URL) throws(DocumentError) -> DocumentPresence
   ) {
     self.format = format
+    self.traits = traits
     self.options = options
     self.memory = memory
     self.incomingBytes = incomingBytes
@@ -98,55 +103,64 @@ final class DocumentWork<Contents: Sendable>: Sendable {
   private func open() async throws -> Result {
     let presence = try enter(argument.url)
     do {
-      if let result = try await open(presence, creating: nil) { return result }
+      if let result = try await openPresent(presence) { return result }
       guard let contents = argument.contents else {
         throw DocumentError(
           .fileNotFound, "Nothing is at '\(argument.url.path)'. Pass contents for a new file: 'open(creatingWith:)'.")
       }
-      do {
-        if let result = try await open(presence, creating: contents) { return result }
-      } catch {
-        throw refusal(of: .place, error) ?? error
-      }
-      preconditionFailure("neither found nor created")
+      do { return try await openNew(presence, contents) } catch { throw refusal(of: .place, error) ?? error }
     } catch {
       presence.leave()
       throw error
     }
   }
 
-  /// - Returns: `nil` if nothing is there, and nothing is to be made.
-  private func open(_ presence: DocumentPresence, creating contents: Contents?) async throws -> Result? {
-    let url = presence.presenter.url
-    if let contents {
-      let bytes = try await bytes(of: contents)
-      return try await coordinator(for: presence).write(url) { access in
-        if let present = try await present(access) { return try await opened(presence, access, present) }
-        try await access.replaceContents(with: bytes)
-        let result = try await opened(presence, access, PresentFile(contents: bytes))
-        result.isNew = true
-        return result
-      }
+  /// Opens the file that's there.
+  ///
+  /// Not on behalf of the presenter: that isn't registered before this access ends, and so the access needs the arbiter only if others are
+  /// interested.
+  ///
+  /// - Returns: `nil` if nothing is there.
+  private func openPresent(_ presence: DocumentPresence) async throws -> Result? {
+    let presenter = presence.presenter
+    let coordinator = FileCoordinator(label: presenter.presenterLabel, domain: options.domain)
+    var result: Result?
+    let registration = try await coordinator.read(presence.item, registering: presenter) { access in
+      guard let file = try await present(access) else { return false }
+      result = try await opened(presence, access, file)
+      return true
     }
-    return try await coordinator(for: presence).read(url) { access in
-      guard let present = try await present(access) else { return nil }
-      return try await opened(presence, access, present)
+    if let registration { presence.hold(registration) }
+    return result
+  }
+
+  /// Makes a file, unless one has come meanwhile.
+  private func openNew(_ presence: DocumentPresence, _ contents: Contents) async throws -> Result {
+    let bytes = try await bytes(of: contents)
+    return try await coordinator(for: presence).write(presence.presenter.url) { access in
+      let present = try await present(access)
+      if present == nil { try await access.replaceContents(with: bytes) }
+      let result = try await opened(presence, access, present ?? PresentFile(contents: bytes))
+      result.isNew = present == nil
+      try await presence.register(access)
+      return result
     }
   }
 
+  /// The result for a file that's open as soon as the presenter is registered.
   private func opened(
     _ presence: DocumentPresence, _ access: borrowing FileAccess, _ file: PresentFile
   ) async throws -> Result {
     if access.wasMoved { presence.presenter.url = access.url }
-    let result = Result(.done)
+    let result = Result(.doneSearching)
     let hash = ContentHash(of: file.contents)
     result.incoming = Memory.Stored(try await contents(of: file.contents), hash)
     noteFile(access, file.status, in: result)
-    if options.observesUncoordinatedChanges { presence.hold(access.canonicalPath, files) }
-    try await presence.register(access)
+    let path = access.canonicalPath
+    if options.observesUncoordinatedChanges { presence.hold(path, files) }
     result.presence = presence
-    // After the registration every version that's added is announced.
-    if looksAround(access.canonicalPath, presence) { result.outcome = .doneWithoutVersions }
+    // Later, after the registration: from then on every version that's added is announced.
+    result.search = DocumentSearch { [self] in !looksAround(path, presence) }
     return result
   }
 

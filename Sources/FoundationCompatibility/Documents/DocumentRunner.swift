@@ -54,7 +54,7 @@
         operationRevision = core.published.revision
         turns.append { self.begin(operation, call) }
       case .cancelOperation: preconditionFailure("no call of a document is withdrawn")
-      case .beginErrand, .retryJournal: preconditionFailure("no document has this: \(effect)")
+      case .beginErrand, .awaitSearch, .retryJournal: preconditionFailure("no document has this: \(effect)")
       case .change(let change):
         memory.apply(change)
         if change == .forget { earlyCount.restart() }

@@ -46,11 +46,16 @@ enum DocumentMutant: String, CaseIterable, Sendable {
   case forgetsPlaces
   /// Locks that other programs set aren't seen.
   case ignoresLocks
+  /// A search that has found something counts as one that has found nothing.
+  case ignoresFinds
+  /// Nobody is notified of the end of a search.
+  case forgetsSearch
 
   func event(_ event: DocumentEvent, _ model: DocumentModel) -> [DocumentEvent] {
     switch (self, event) {
     case (.ignoresChanges, .itemChanged), (.ignoresDeparture, .writerLeft), (.ignoresVersions, .versionsChanged): []
     case (.ignoresLocks, .lockSeen): []
+    case (.ignoresFinds, .searchEnded(hasFound: true)): [.searchEnded(hasFound: false)]
     case (.delaysRetries, .errandEnded(.decided(.retryNow))): [.errandEnded(.decided(.retryLater))]
     case (.forgetsPlaces, .errandEnded(.decided(.saveElsewhere))): [.errandEnded(.decided(.present))]
     case (.looksForVersionsAnyway, .completed(.doneWithoutVersions)): [.completed(.done)]
@@ -73,7 +78,7 @@ enum DocumentMutant: String, CaseIterable, Sendable {
         switch (self, effect) {
         case (.forgetsFailedAnswers, .answer(_, .some)), (.forgetsFailedCalls, .finish(_, .some, _)),
           (.forgetsTimer, .armTimer), (.forgetsReading, .armReadingTimer),
-          (.asksNobody, .beginErrand(.consult, for: _)):
+          (.asksNobody, .beginErrand(.consult, for: _)), (.forgetsSearch, .awaitSearch):
           false
         default: true
         }
@@ -217,6 +222,10 @@ struct DocumentExplorer {
         model.act(.endErrand(outcome), scenario, mutant)
         continue
       }
+      if model.operation == nil, let action = model.searchActions.first {
+        model.act(action, scenario, mutant)
+        continue
+      }
       guard let operation = model.operation else { break }
       if operation.outcome == nil {
         model.failureCount += 1
@@ -225,7 +234,9 @@ struct DocumentExplorer {
         model.act(.deliver, scenario, mutant)
       }
     }
-    if model.operation == nil, model.errand == nil { return model.problems(isAtEnd: false) }
+    if model.operation == nil, model.errand == nil, model.searchActions.isEmpty {
+      return model.problems(isAtEnd: false)
+    }
     return ["operations that fail are repeated for ever"]
   }
 

@@ -17,6 +17,8 @@ extension DocumentModel {
     case keepMine
     /// There are no versions, which the operation has found by the way.
     case findNoVersions
+    /// The operation goes on looking for leftovers and versions.
+    case search
   }
 
   enum Action: Hashable, Sendable {
@@ -40,6 +42,8 @@ extension DocumentModel {
     /// Another program locks the file, or unlocks it.
     case changeLock
     case failJournal
+    case endSearch(hasFound: Bool)
+    case noticeSearch
 
     /// The actor's name, for schedules.
     var actor: String {
@@ -69,6 +73,7 @@ extension DocumentModel {
     if timer != nil, !(core.isLocked && isFileLocked) { actions.append(.fireTimer) }
     if readingTimer != nil, hasReadingTries { actions.append(.fireReadingTimer) }
     actions += errandActions
+    actions += searchActions
     if lockCount > 0, file != nil { actions.append(.changeLock) }
     if journalFailureCount > 0, core.phase != .closed { actions.append(.failJournal) }
     if leaseCount > 0 { actions.append(.takeLease) }
@@ -88,6 +93,7 @@ extension DocumentModel {
     case .write:
       let refusals: [Choice] = operation.isAutomatic && refusalCount > 0 ? [.refuse] : []
       return [.succeed] + failing + (failureCount > 0 ? [.failAfterwards] : []) + refusals
+    case .open where searches && file?.isReadable == true: return [.search] + failing
     case .open where conflicts.isCompared && !conflicts.areThere && file != nil:
       return [.succeed, .findNoVersions] + failing
     case .open, .check, .keep, .load, .move, .delete, .copy, .place, .listConflicts: return [.succeed] + failing
@@ -138,6 +144,10 @@ extension DocumentModel {
     case .failJournal:
       journalFailureCount -= 1
       receive(.journalNoted(DocumentError(.journalNotWritten, "failed")), mutant)
+    case .endSearch(let hasFound): endSearch(hasFound)
+    case .noticeSearch:
+      search?.isNoticeUnderWay = false
+      if let end = takeEndOfSearch() { feed(end, at: .zero, mutant) }
     case .noticeVersions:
       conflicts.noticeCount -= 1
       receive(.versionsChanged, mutant)
@@ -237,6 +247,7 @@ extension DocumentModel {
     memory.merged = ended.merged
     if let isLocked = ended.isLocked, isLocked != core.isLocked { receive(.lockSeen(isLocked), mutant) }
     receive(.completed(outcome), mutant)
+    if let end = takeEndOfSearch() { feed(end, at: .zero, mutant) }
   }
 
   private mutating func perform(_ choice: Choice, _ mutant: DocumentMutant?) {
@@ -263,7 +274,8 @@ extension DocumentModel {
     let outcome = outcome(of: kind, choice, mutant)
     operation?.outcome = outcome
     switch (kind, outcome) {
-    case (.open, .done), (.open, .doneWithoutVersions), (.check, .unchanged), (.check, .differs), (.write, .done),
+    case (.open, .done), (.open, .doneWithoutVersions), (.open, .doneSearching), (.check, .unchanged),
+      (.check, .differs), (.write, .done),
       (.place, .done), (.load(isElsewhere: false), .done):
       operation?.isLocked = isFileLocked
     default: break
@@ -282,6 +294,11 @@ extension DocumentModel {
       if !file.isReadable { return .failed(Self.failure) }
       operation?.incoming = Memory.Stored(file, file)
       if kind != .open { return .done }
+      if choice == .search {
+        conflicts.mayBeListed = false
+        search = Search()
+        return .doneSearching
+      }
       let hasNone = choice == .findNoVersions || mutant == .neverLooksForVersions
       conflicts.mayBeListed = !hasNone
       return hasNone ? .doneWithoutVersions : .done

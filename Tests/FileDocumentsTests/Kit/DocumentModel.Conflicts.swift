@@ -65,6 +65,6 @@ extension DocumentModel {
   var isPresented: Bool {
     if session != nil { return true }
     guard let operation, [.open, .place].contains(operation.kind) else { return false }
-    return operation.outcome == .done || operation.outcome == .doneWithoutVersions
+    return [.done, .doneWithoutVersions, .doneSearching].contains(operation.outcome)
   }
 }

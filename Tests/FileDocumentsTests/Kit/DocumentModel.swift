@@ -17,7 +17,7 @@ struct DocumentScenario: Sendable {
     case editRegardless
   }
 
-  let name: String
+  var name: String
   /// Each script does one step after the other, beside the others.
   var scripts: [[Step]]
   /// Programs that coordinate: each arrives, acts, notifies and leaves.
@@ -43,6 +43,8 @@ struct DocumentScenario: Sendable {
   var lockCount = 0
   /// How often the crash journal fails.
   var journalFailureCount = 0
+  /// Whether an open looks for leftovers and versions when its call has returned.
+  var searches = false
 }
 
 /// A document with its file, versions, program and other programs: the real core and memory, and a file that is a set of marks.
@@ -99,6 +101,8 @@ struct DocumentModel: Hashable {
   /// The program has decided once that the state doesn't have an error.
   var hidesErrors = false
   var conflicts: Conflicts
+  let searches: Bool
+  var search: Search?
 
   var positions: [Int]
   /// The call for which a script waits.
@@ -155,6 +159,7 @@ struct DocumentModel: Hashable {
     lockCount = scenario.lockCount
     journalFailureCount = scenario.journalFailureCount
     core.consultations = scenario.consultations
+    searches = scenario.searches
     conflicts = Conflicts(changeCount: scenario.conflictChangeCount)
   }
 
@@ -167,7 +172,12 @@ struct DocumentModel: Hashable {
   // MARK: - Effects
 
   mutating func receive(_ event: DocumentEvent, at time: MonotonicTime = .zero, _ mutant: DocumentMutant?) {
+    if let end = takeEndOfSearch() { feed(end, at: time, mutant) }
     if event == .versionsChanged { conflicts.mayBeListed = true }
+    feed(event, at: time, mutant)
+  }
+
+  mutating func feed(_ event: DocumentEvent, at time: MonotonicTime, _ mutant: DocumentMutant?) {
     let events = mutant?.event(event, self) ?? [event]
     for event in events {
       let effects = core.receive(event, at: time)
@@ -210,6 +220,7 @@ struct DocumentModel: Hashable {
       case .armReadingTimer(let time):
         if readingTimer != nil { violation = "the timer of reading was armed twice" }
         readingTimer = time
+      case .awaitSearch: awaitSearch()
       case .retryJournal, .publish: break
       }
     }

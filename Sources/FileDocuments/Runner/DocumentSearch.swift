@@ -1,0 +1,55 @@
+internal import SystemInterface
+
+/// The search for leftovers and versions of a file that was just opened: it goes on while the call that has opened the file returns.
+///
+/// Most of the time nothing is found. Then nobody is woken up for that: the document asks before its next event.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `state` | its lock | it runs on the thread of the operation, and the document asks on its actor |
+final class DocumentSearch: Sendable {
+  private struct State: Sendable {
+    /// `nil` while it runs.
+    var hasFound: Bool?
+    /// The document waits for its end.
+    var isAwaited = false
+  }
+
+  private let state = Guarded(State())
+  private let find: @Sendable () -> Bool
+
+  /// - Parameter find: Returns whether there may be something. It may block.
+  init(_ find: @escaping @Sendable () -> Bool) { self.find = find }
+
+  /// Searches.
+  ///
+  /// - Returns: Whether the document is to be notified now: something was found, or it waits for the end.
+  func run() -> Bool {
+    let hasFound = find()
+    return state.withLock { state in
+      state.hasFound = hasFound
+      return hasFound || state.isAwaited
+    }
+  }
+
+  /// Whether something was found; `nil` while it runs.
+  var hasFound: Bool? { state.withLock { $0.hasFound } }
+
+  /// How long the document stays awake for the end: a search of a usual directory takes no longer, and a thread that falls asleep and wakes up
+  /// takes longer than most searches.
+  static let spinningMax = Duration.microseconds(20)
+
+  /// Waits for the end, for ``spinningMax`` at most; after that, lets the document be notified of the end.
+  ///
+  /// - Returns: Whether the end has come.
+  func expectEnd() -> Bool {
+    if Spin.isUseful {
+      let end = MonotonicTime.host().advanced(by: Self.spinningMax)
+      while hasFound == nil, MonotonicTime.host() < end { Spin.pause() }
+    }
+    return state.withLock { state in
+      state.isAwaited = true
+      return state.hasFound != nil
+    }
+  }
+}

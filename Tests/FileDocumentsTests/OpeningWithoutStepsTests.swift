@@ -1,0 +1,149 @@
+import FileCoordination
+import Foundation
+import SystemInterface
+import Testing
+
+@testable import FileDocuments
+
+/// Notes the writers that ask it.
+private final class WritePresenter: FilePresenter {
+  let url: URL
+  let writerCount = Guarded(0)
+
+  init(_ url: URL) { self.url = url }
+
+  var presentedItemURL: URL? { url }
+  var presentedItemCallbacks: FilePresenterCallbacks { [.relinquishToWriter] }
+
+  func relinquishPresentedItem(toWriter origin: AccessOrigin) async throws -> FileReacquirer? {
+    writerCount.withLock { $0 += 1 }
+    return nil
+  }
+}
+
+private struct Refusal: Error {}
+
+@Suite("Opening a document without company", .timeLimit(.minutes(4)))
+struct OpeningWithoutStepsTests {
+  @Test("T-80, CD-04: An open without company is no access of the arbiter")
+  func noAccess() async throws {
+    try await withFixture { fixture in
+      try fixture.write("old")
+      let document = FileDocument(fixture.file, as: .text, options: fixture.options())
+      let before = fixture.domain.knownAccessCount
+      try await document.open()
+      #expect(fixture.domain.knownAccessCount == before)
+      #expect(fixture.domain.presenters.count == 1)
+      try await document.close()
+      #expect(fixture.domain.knownAccessCount == before)
+      #expect(fixture.domain.presenters.isEmpty)
+    }
+  }
+
+  @Test(
+    "C-193: A presenter that's registered at the end of a read is asked by the next writer, also by one that waits already"
+  )
+  func registering() async throws {
+    try await withFixture { fixture in
+      try fixture.write("old")
+      let item = try fixture.domain.resolve(fixture.file)
+      let presenter = WritePresenter(fixture.file)
+      let registration = try await fixture.other.read(item, registering: presenter) { _ in true }
+      #expect(registration != nil)
+      try await fixture.other.write(fixture.file) { _ in }
+      #expect(presenter.writerCount.withLock { $0 } == 1)
+      registration?.end()
+
+      let late = WritePresenter(fixture.file)
+      let writer = Guarded<Task<Void, any Error>?>(nil)
+      let other = try await fixture.other.read(item, registering: late) { _ in
+        writer.withLock { $0 = Task.detached { try await fixture.other.write(fixture.file) { _ in } } }
+        try await fixture.domain.waitUntil { $0.accesses.contains { !$0.isGranted } }
+        return true
+      }
+      try await writer.withLock { $0 }?.value
+      #expect(late.writerCount.withLock { $0 } == 1)
+      other?.end()
+      #expect(try await fixture.domain.snapshot().accesses.isEmpty)
+    }
+  }
+
+  @Test(
+    "C-193: A read after which no presenter is to be registered, or that fails, leaves neither an access nor a presenter"
+  )
+  func notRegistering() async throws {
+    try await withFixture { fixture in
+      let item = try fixture.domain.resolve(fixture.file)
+      let presenter = WritePresenter(fixture.file)
+      #expect(try await fixture.other.read(item, registering: presenter) { _ in false } == nil)
+      await #expect(throws: Refusal.self) {
+        try await fixture.other.read(item, registering: presenter) { _ in throw Refusal() }
+      }
+      #expect(fixture.domain.presenters.isEmpty)
+      try await fixture.other.write(fixture.file) { _ in }
+      #expect(try await fixture.domain.snapshot().accesses.isEmpty)
+    }
+  }
+
+  @Test(
+    "C-193: In a domain of several processes, and with a party that's interested, the presenter is registered inside the access"
+  )
+  func company() async throws {
+    try await withFixture { fixture in
+      try fixture.write("old")
+      let shared = CoordinationDomain.socket(fixture.url("s").path)
+      for domain in [fixture.domain, shared] {
+        let (first, second) = (WritePresenter(fixture.file), WritePresenter(fixture.file))
+        let held = try await domain.register(first)
+        let coordinator = FileCoordinator(label: "another", domain: domain)
+        let item = try domain.resolve(fixture.file)
+        let registration = try await coordinator.read(item, registering: second) { _ in true }
+        try await coordinator.write(fixture.file) { _ in }
+        #expect(first.writerCount.withLock { $0 } == 1 && second.writerCount.withLock { $0 } == 1)
+        registration?.end()
+        held.end()
+        #expect(try await domain.snapshot().accesses.isEmpty)
+      }
+    }
+  }
+
+  @Test("CD-14: A close waits for the search for leftovers that the open has begun, however long it takes")
+  func slowSearch() async throws {
+    let searches = DispatchSemaphore(value: 0)
+    let isOpen = Guarded(false)
+    let files = ScriptedFileSystem { made in
+      if made.call == .readDirectory, isOpen.withLock({ $0 }) { searches.wait() }
+      return .proceed
+    }
+    try await withFixture(files) { fixture in
+      try fixture.write("old")
+      let leftover = fixture.url(SystemPath.temporaryName(for: SystemPath("note.txt")).description)
+      try fixture.write("left", to: leftover)
+      let document = FileDocument(fixture.file, as: .text, options: fixture.options())
+      isOpen.withLock { $0 = true }
+      // It returns while the search stands still.
+      try await document.open()
+      #expect(await document.contents == "old")
+      let closing = Task { try await document.close() }
+      while await document.core.calls.isEmpty { await Task.yield() }
+      #expect(await document.core.isSearchAwaited)
+      isOpen.withLock { $0 = false }
+      searches.signal()
+      _ = try await closing.value
+      #expect(!fixture.exists(leftover))
+      #expect(try await fixture.versionTexts() == ["left"])
+    }
+  }
+
+  @Test(
+    "A search that ends soon is waited for, one that doesn't notifies the document; nobody is notified of one in vain")
+  func searches() {
+    let nothing = DocumentSearch { false }
+    #expect(nothing.hasFound == nil)
+    #expect(!nothing.run() && nothing.hasFound == false && nothing.expectEnd())
+    let something = DocumentSearch { true }
+    #expect(something.run() && something.hasFound == true)
+    let late = DocumentSearch { false }
+    #expect(!late.expectEnd() && late.run())
+  }
+}
