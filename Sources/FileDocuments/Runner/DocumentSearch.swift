@@ -37,16 +37,16 @@ final class DocumentSearch: Sendable {
 
   /// How long the document stays awake for the end: a search of a usual directory takes no longer, and a thread that falls asleep and wakes up
   /// takes longer than most searches.
-  static let spinningMax = Duration.microseconds(20)
+  static let yieldingMax = Duration.microseconds(20)
 
-  /// Waits for the end, for ``spinningMax`` at most; after that, lets the document be notified of the end.
+  /// Waits for the end, for ``yieldingMax`` at most; after that, lets the document be notified of the end.
+  ///
+  /// It yields meanwhile: the search may have lost its processor to this thread, which it has just woken up.
   ///
   /// - Returns: Whether the end has come.
   func expectEnd() -> Bool {
-    if Spin.isUseful {
-      let end = MonotonicTime.host().advanced(by: Self.spinningMax)
-      while hasFound == nil, MonotonicTime.host() < end { Spin.pause() }
-    }
+    let end = MonotonicTime.host().advanced(by: Self.yieldingMax)
+    while hasFound == nil, MonotonicTime.host() < end { HostThread.yield() }
     return state.withLock { state in
       state.isAwaited = true
       return state.hasFound != nil
