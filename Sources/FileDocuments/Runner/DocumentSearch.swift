@@ -13,18 +13,20 @@ final class DocumentSearch: Sendable {
     var hasFound: Bool?
     /// The document waits for its end.
     var isAwaited = false
+    /// Dropped when it begins: it refers to the document, which keeps the search.
+    var find: (@Sendable () -> Bool)?
   }
 
-  private let state = Guarded(State())
-  private let find: @Sendable () -> Bool
+  private let state: Guarded<State>
 
   /// - Parameter find: Returns whether there may be something. It may block.
-  init(_ find: @escaping @Sendable () -> Bool) { self.find = find }
+  init(_ find: @escaping @Sendable () -> Bool) { state = Guarded(State(find: find)) }
 
   /// Searches.
   ///
   /// - Returns: Whether the document is to be notified now: something was found, or it waits for the end.
   func run() -> Bool {
+    guard let find = state.withLock({ $0.find.take() }) else { preconditionFailure("a search runs once") }
     let hasFound = find()
     return state.withLock { state in
       state.hasFound = hasFound
