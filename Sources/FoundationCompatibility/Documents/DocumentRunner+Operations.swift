@@ -182,7 +182,7 @@
       let former = document.documentState.contains(.closed) ? nil : document.fileURL
       perform(document) { document in
         document.write(target, .forReplacing) { url in
-          let finding = try document.write(contents, to: url, for: .forCreating)
+          let finding = try document.write(contents, toPlace: url)
           document.present(at: url)
           return finding
         }

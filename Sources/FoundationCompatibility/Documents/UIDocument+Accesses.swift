@@ -1,6 +1,7 @@
 #if !canImport(ObjectiveC)
   internal import FileDocuments
   internal import FilePackages
+  internal import FileVersions
   internal import Foundation
   internal import Glibc
   internal import SystemInterface
@@ -14,6 +15,7 @@
       case let error as SystemError:
         self.init(PackageError(error, url.systemPath).cocoaError(url, isReading: isReading))
       case let error as PackageError: self.init(error.cocoaError(url, isReading: isReading))
+      case let error as FileVersionError: self.init(error.foundationError(at: url, isReading: isReading))
       default: self.init(error)
       }
     }
@@ -146,7 +148,7 @@
         .coordination, "'\(url.path)' is written by another program again and again. Try again later.")
     }
 
-    private nonisolated static var attemptCountMax: Int { 16 }
+    nonisolated static var attemptCountMax: Int { 16 }
 
     nonisolated func memberLeftovers(at url: URL) -> MemberLeftovers {
       MemberLeftovers(inPackageAt: url.systemPath, url, VersionDomain.versions)

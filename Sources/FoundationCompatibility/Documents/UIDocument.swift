@@ -240,6 +240,9 @@
     /// while one runs have one more save together. ``contents(forType:)`` has run when this method returns, unless another access of the
     /// document runs.
     ///
+    /// An item at a place that isn't the open document's becomes a version before it's replaced, see ``NSFileVersion``. The save fails if
+    /// that's impossible, or if the item is of another kind: a directory isn't replaced by a file.
+    ///
     /// - Parameters:
     ///   - url: Where: the file, or another place, where the document is from then on.
     ///   - saveOperation: To make a new file, which opens the document too; or to replace the contents of the file.

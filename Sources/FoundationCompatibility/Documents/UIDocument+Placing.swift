@@ -1,0 +1,64 @@
+#if !canImport(ObjectiveC)
+  internal import ContentHashing
+  internal import FileDocuments
+  internal import FileVersions
+  internal import Foundation
+  internal import SystemInterface
+
+  // How a document is saved to a place that isn't its own: an item there is somebody else's, or the text that couldn't be opened.
+
+  /// The fate of an item that such a save finds.
+  enum FoundItem: Equatable {
+    /// Nothing is lost with it: a link, or a file that has what will be written.
+    case replaced
+    /// It becomes a version first.
+    case keptAndReplaced
+    /// It's of another kind, which no version could bring back in the place of the document.
+    case refused(String)
+
+    init(_ status: FileStatus, _ stamp: FileStamp?, newContents: Any) {
+      let isPackage = status.kind == .directory
+      switch status.kind {
+      case .symbolicLink: self = .replaced
+      case .regular, .directory:
+        if isPackage, newContents is Data || (newContents as? FileWrapper)?.isDirectory == false {
+          self = .refused("a directory")
+        } else if !isPackage, (newContents as? FileWrapper)?.isDirectory == true {
+          self = .refused("a file")
+        } else if !isPackage, let data = newContents as? Data, stamp == .file(ContentHash(of: data)) {
+          self = .replaced
+        } else {
+          self = .keptAndReplaced
+        }
+      default: self = .refused("neither a file nor a directory")
+      }
+    }
+  }
+
+  extension UIDocument {
+    /// Writes contents to a place, inside of an access to it.
+    nonisolated func write(_ contents: SharedReference<Any>, toPlace url: URL) throws -> Finding {
+      for _ in 0..<Self.attemptCountMax {
+        let status = try HostFileSystem().statusIfPresent(of: url.systemPath)
+        guard let status else { return try write(contents, to: url, for: .forCreating) }
+        let isReadable = status.kind == .regular || status.kind == .directory
+        let found = isReadable ? try FileStamp.find(at: url.systemPath) : nil
+        switch FoundItem(status, found?.stamp, newContents: contents.value) {
+        case .replaced: break
+        case .keptAndReplaced:
+          _ = try VersionsWithinAccess(VersionDomain.versions).add(to: url, contentsOf: url, byMoving: false)
+        case .refused(let kind):
+          throw DocumentError(
+            .fileExists,
+            "'\(url.path)' is \(kind), and the document would put something else in its place. Save it by another name, or move "
+              + "that away.")
+        }
+        // The members of a package are compared with those that the document has read, which are others.
+        let expected = status.kind == .regular ? found : nil
+        do { return try write(contents, to: url, for: .forCreating, insteadOf: expected) } catch is ChangedMeanwhile {}
+      }
+      throw DocumentError(
+        .coordination, "'\(url.path)' is written by another program again and again. Try again later.")
+    }
+  }
+#endif

@@ -1,0 +1,130 @@
+import Foundation
+import FoundationCompatibility
+import Testing
+
+@Suite("UIDocument, saved to places that aren't its own", .timeLimit(.minutes(8)))
+@MainActor struct DocumentPlacesTests {
+  init() { _ = Sandbox.versionStore }
+
+  private func kept(_ url: URL) throws -> [String] {
+    let versions = try #require(NSFileVersion.otherVersionsOfItem(at: url))
+    return try versions.map { try String(decoding: Data(contentsOf: $0.url), as: Unicode.ASCII.self) }
+  }
+
+  @Test(
+    "CD-77: An item at a place to which a document is saved becomes a version before it's replaced",
+    arguments: [UIDocument.SaveOperation.forCreating, .forOverwriting], [false, true])
+  func occupied(operation: UIDocument.SaveOperation, isOpen: Bool) async throws {
+    try await withSandbox { box in
+      let (place, former) = (try box.write("b.txt", "precious"), try box.write("a.txt", "mine"))
+      let document = NoteDocument(fileURL: isOpen ? former : place)
+      if isOpen { #expect(await document.open()) }
+      document.type(" too")
+      let text = document.text
+      #expect(await document.save(to: place, for: operation))
+      #expect(try box.text(place) == text && kept(place) == ["precious"])
+      // It's the document's own file now.
+      document.type("!")
+      #expect(await document.close())
+      #expect(try box.text(place) == text + "!" && kept(place) == ["precious"])
+      #expect(try box.text(former) == "mine")
+    }
+  }
+
+  @Test("CD-77: So does a file that couldn't be opened, and that's saved all the same")
+  func unreadable() async throws {
+    try await withSandbox { box in
+      let place = box.url("a.txt")
+      try Data([0x61, 0xff]).write(to: place)
+      let document = NoteDocument(fileURL: place)
+      #expect(await !document.open())
+      document.type("new")
+      #expect(await document.save(to: place, for: .forOverwriting))
+      let versions = try #require(NSFileVersion.otherVersionsOfItem(at: place))
+      #expect(try versions.map { try Data(contentsOf: $0.url) } == [Data([0x61, 0xff])])
+      #expect(await document.close())
+    }
+  }
+
+  @Test("CD-77: So does what another program writes there until the last instant")
+  func writtenMeanwhile() async throws {
+    try await withSandbox { box in
+      let place = try box.write("b.txt", "precious")
+      let document = NoteDocument(fileURL: place)
+      document.text = "mine"
+      var isFirst = true
+      document.whileWriting = {
+        if isFirst { try? Data("theirs".utf8).write(to: place) }
+        isFirst = false
+      }
+      #expect(await document.save(to: place, for: .forCreating))
+      #expect(try box.text(place) == "mine" && Set(kept(place)) == ["precious", "theirs"])
+      #expect(await document.close())
+    }
+  }
+
+  @Test("CD-77: So does a package, and what has the same contents needs no version")
+  func packages() async throws {
+    try await withSandbox { box in
+      let place = box.url("a.pkg")
+      _ = try box.write("a.pkg/text.txt", "precious")
+      let document = PackagedNote(fileURL: place)
+      document.text = "mine"
+      #expect(await document.save(to: place, for: .forCreating))
+      let versions = try #require(NSFileVersion.otherVersionsOfItem(at: place))
+      #expect(try versions.map { try box.text($0.url.appendingPathComponent("text.txt")) } == ["precious"])
+      #expect(try box.text(box.url("a.pkg/text.txt")) == "mine")
+      #expect(await document.close())
+
+      let same = NoteDocument(fileURL: try box.write("same.txt", "same"))
+      same.text = "same"
+      #expect(await same.save(to: same.fileURL, for: .forCreating))
+      #expect(try kept(same.fileURL) == [])
+      #expect(await same.close())
+    }
+  }
+
+  @Test(
+    "CD-77: An item of another kind isn't replaced", arguments: ["directory", "pipe", "file"])
+  func otherKinds(kind: String) async throws {
+    try await withSandbox { box in
+      let place = box.url("b.txt")
+      var document: UIDocument = NoteDocument(fileURL: place)
+      switch kind {
+      case "directory": _ = try box.write("b.txt/inside.txt", "precious")
+      case "pipe": #expect(mkfifo(place.path, 0o600) == 0)
+      default:
+        _ = try box.write("b.txt", "precious")
+        document = PackagedNote(fileURL: place)
+      }
+      for operation in [UIDocument.SaveOperation.forCreating, .forOverwriting] {
+        #expect(await !document.save(to: place, for: operation))
+      }
+      let error = (document as? NoteDocument)?.errors.last ?? CocoaError(.fileWriteFileExists)
+      #expect((error as? CocoaError)?.code == .fileWriteFileExists)
+      switch kind {
+      case "directory": #expect(try box.text(box.url("b.txt/inside.txt")) == "precious")
+      case "pipe":
+        let type = try FileManager.default.attributesOfItem(atPath: place.path)[.type] as? FileAttributeType
+        #expect(type == .typeUnknown)
+      default: #expect(try box.text(place) == "precious")
+      }
+      #expect(document.documentState.contains(.closed))
+    }
+  }
+
+  @Test("CD-38: If there can't be a version of it, nothing is overwritten, and the error is one of Cocoa")
+  func noVersion() async throws {
+    try await withSandbox { box in
+      // No store has a name of this length that begins like this.
+      let place = try box.write("=" + String(repeating: "a", count: 254), "precious")
+      let document = NoteDocument(fileURL: place)
+      document.text = "mine"
+      #expect(await !document.save(to: place, for: .forCreating))
+      #expect(try box.text(place) == "precious")
+      let error = try #require(document.errors.last) as NSError
+      #expect(error.domain == NSCocoaErrorDomain)
+      #expect(error.localizedDescription.contains("aaaa"))
+    }
+  }
+}
