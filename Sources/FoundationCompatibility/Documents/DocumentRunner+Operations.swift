@@ -93,21 +93,34 @@
           guard let stamp = try FileStamp.stamp(of: url) else { return Finding(.missing) }
           document.neighbour.hold(url)
           if stamp == base { return Finding(.unchanged) }
-          if mayTakeOver { try document.read(from: url) }
+          if mayTakeOver { try document.read(from: url) } else { try stamp.checkKind(base, at: url) }
           return Finding(.differs(unreadable: nil), stamp, at: url)
         }
       } then: { [self] document, finding in
-        var finding = finding
         let arrived = document.inbox.close()
-        if case .differs = finding.outcome, mayTakeOver, !core.published.hasUnsavedChanges, let arrived {
-          do {
-            try document.load(fromContents: arrived.value, ofType: document.fileType)
-          } catch {
-            finding.outcome = .differs(unreadable: DocumentError(ofProgram: error))
-            report(DocumentError(ofProgram: error))
-          }
+        complete(takeOver(mayTakeOver ? arrived : nil, finding, insteadOf: base, document))
+      }
+    }
+
+    /// Loads what a check has read, unless something was edited meanwhile.
+    private func takeOver(
+      _ arrived: SharedReference<Any>?, _ finding: Finding, insteadOf base: FileStamp?, _ document: UIDocument
+    ) -> Finding {
+      guard case .differs = finding.outcome, let stamp = finding.stamp else { return finding }
+      do {
+        if core.published.hasUnsavedChanges {
+          try stamp.checkKind(base, at: document.fileURL)
+        } else if let arrived {
+          try document.load(fromContents: arrived.value, ofType: document.fileType)
         }
-        complete(finding)
+        return finding
+      } catch {
+        // Of another kind it isn't the document's file with other contents: nothing may replace it.
+        if stamp.isOfAnotherKind(than: base) { return Finding(error) }
+        var finding = finding
+        finding.outcome = .differs(unreadable: DocumentError(ofProgram: error))
+        report(DocumentError(ofProgram: error))
+        return finding
       }
     }
 
@@ -152,7 +165,10 @@
         return document.moveFile(to: target) { url, target, move in
           if document.neighbour.hasLostFile(at: url) { return Finding(.missing) }
           guard let present = try FileStamp.stamp(of: url) else { return Finding(.missing) }
-          if present != base { return Finding(.differs(unreadable: nil), present, at: url) }
+          if present != base {
+            try present.checkKind(base, at: url)
+            return Finding(.differs(unreadable: nil), present, at: url)
+          }
           try move()
           return try document.write(contents, over: base, at: target)
         }

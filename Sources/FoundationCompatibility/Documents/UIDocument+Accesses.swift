@@ -133,7 +133,10 @@
       for _ in 0..<Self.attemptCountMax {
         if neighbour.hasLostFile(at: url) { return Finding(.missing) }
         guard let found = try FileStamp.find(at: url.systemPath) else { return Finding(.missing) }
-        if found.stamp != base { return Finding(.differs(unreadable: nil), found.stamp, at: url) }
+        if found.stamp != base {
+          try found.stamp.checkKind(base, at: url)
+          return Finding(.differs(unreadable: nil), found.stamp, at: url)
+        }
         // The new package has none of these files.
         if found.hasMemberLeftovers { try memberLeftovers(at: url).takeBeforeReplacement() }
         do {

@@ -35,6 +35,30 @@
     }
   }
 
+  extension FileStamp {
+    private var isPackage: Bool {
+      if case .package = self { return true }
+      return false
+    }
+
+    /// Whether this is of an item that neither takes the place of the other one nor can be merged with it.
+    func isOfAnotherKind(than other: FileStamp?) -> Bool { other.map { $0.isPackage != isPackage } ?? false }
+
+    /// Throws if another program has put an item of another kind in the place of the document's own one.
+    func checkKind(_ base: FileStamp?, at url: URL) throws {
+      if isOfAnotherKind(than: base) { throw DocumentError.isOfAnotherKind(url, isPackage ? "a directory" : "a file") }
+    }
+  }
+
+  extension DocumentError {
+    static func isOfAnotherKind(_ url: URL, _ kind: String) -> DocumentError {
+      DocumentError(
+        .fileExists,
+        "'\(url.path)' is \(kind), and the document would put something else in its place. Save it by another name, or move that "
+          + "away.")
+    }
+  }
+
   extension UIDocument {
     /// Writes contents to a place, inside of an access to it.
     nonisolated func write(_ contents: SharedReference<Any>, toPlace url: URL) throws -> Finding {
@@ -47,11 +71,7 @@
         case .replaced: break
         case .keptAndReplaced:
           _ = try VersionsWithinAccess(VersionDomain.versions).add(to: url, contentsOf: url, byMoving: false)
-        case .refused(let kind):
-          throw DocumentError(
-            .fileExists,
-            "'\(url.path)' is \(kind), and the document would put something else in its place. Save it by another name, or move "
-              + "that away.")
+        case .refused(let kind): throw DocumentError.isOfAnotherKind(url, kind)
         }
         // The members of a package are compared with those that the document has read, which are others.
         let expected = status.kind == .regular ? found : nil

@@ -113,6 +113,31 @@ import Testing
     }
   }
 
+  @Test(
+    "CD-77, CD-24: A directory that another program puts in the place of the file isn't replaced by a save",
+    arguments: [false, true], [false, true])
+  func becameDirectory(isObserved: Bool, isEditedBefore: Bool) async throws {
+    try await withSandbox { box in
+      let document = ObservingNote(fileURL: try box.write("a.txt", "one"), isObserving: isObserved)
+      #expect(await document.open())
+      if isEditedBefore { document.type(" two") }
+      try FileManager.default.removeItem(at: document.fileURL)
+      _ = try box.write("a.txt/inside.txt", "theirs")
+      if isObserved { await document.until { !document.errors.isEmpty } }
+      if !isEditedBefore { document.type(" two") }
+      for _ in 0..<2 {
+        #expect(await !document.save(to: document.fileURL, for: .forOverwriting))
+        #expect(document.documentState.contains(.savingError) && document.hasUnsavedChanges)
+      }
+      #expect(await !document.close())
+      #expect(try box.text(box.url("a.txt/inside.txt")) == "theirs")
+      #expect(await document.save(to: box.url("b.txt"), for: .forCreating))
+      #expect(try box.text(box.url("b.txt")) == "one two")
+      #expect(await document.close())
+      #expect(try box.text(box.url("a.txt/inside.txt")) == "theirs")
+    }
+  }
+
   @Test("CD-38: If there can't be a version of it, nothing is overwritten, and the error is one of Cocoa")
   func noVersion() async throws {
     try await withSandbox { box in
@@ -127,4 +152,16 @@ import Testing
       #expect(error.localizedDescription.contains("aaaa"))
     }
   }
+}
+
+/// A note that notices programs that don't coordinate, or doesn't.
+private final class ObservingNote: NoteDocument {
+  private nonisolated let isObserving: Bool
+
+  init(fileURL url: URL, isObserving: Bool) {
+    self.isObserving = isObserving
+    super.init(fileURL: url)
+  }
+
+  override nonisolated var observesUncoordinatedChanges: Bool { isObserving }
 }
