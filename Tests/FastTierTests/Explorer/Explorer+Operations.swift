@@ -70,7 +70,13 @@ extension Explorer {
       state[ModelState.granted] &= ~(1 << first)
       state[ModelState.inSnapshot] &= ~(1 << first)
       state[ModelState.mustAsk] &= ~(1 << first)
-    case .registered: state[ModelState.registered] |= 1 << first
+    case .registered:
+      state[ModelState.registered] |= 1 << first
+      // At the end of a claim: what it has kept out until then isn't granted unless the presenter is asked.
+      if second != 0 {
+        let asking = rules.conflicts(of: Int(second) - 1) & rules.claims(concerning: Int(first))
+        state[ModelState.mustAsk] |= asking & ~state[ModelState.granted]
+      }
     case .deregisters: state[ModelState.registered] &= ~(1 << first)
     case .snapshotBegins: state[ModelState.inSnapshot] = state[ModelState.granted]
     case .snapshotEnds:

@@ -189,6 +189,12 @@ extension FastTierFault {
     },
     // A reader that is about to retreat counts as granted.
     FastTierFault("doomedAdopted", .readerTwoHostWriters) { steps in steps.admits = { _, _ in true } },
+    // A claim ends before the step that registers its holder's presenter.
+    FastTierFault("endedBeforeRegistration", .readerRegisters) { steps in steps.ending = .beforeStep },
+    // It ends in that step, which raises no obstacle.
+    FastTierFault("registeredWithoutObstacle", .readerRegisters) { steps in steps.ending = .withoutObstacle },
+    // It counts as ended though it was adopted before.
+    FastTierFault("registeredThoughAdopted", .readerRegistersAndMove) { steps in steps.ending = .thoughAdopted },
   ]
 }
 

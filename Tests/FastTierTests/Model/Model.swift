@@ -16,6 +16,8 @@ indirect enum Act: Hashable, Sendable {
   case handOver(Act, to: Int)
   case takeOver
   case present(ModelItem)
+  /// Claims an item for reading, and presents it: the claim ends with the registration.
+  case readAndPresent(ModelItem)
   case snapshot
 }
 
@@ -32,6 +34,7 @@ extension Act: CustomStringConvertible {
     case .handOver(let act, to: let thread): "\(act), ended by thread \(thread)"
     case .takeOver: "end a claim"
     case .present(let item): "present \(item.name)"
+    case .readAndPresent(let item): "read and present \(item.name)"
     case .snapshot: "take a snapshot"
     }
   }

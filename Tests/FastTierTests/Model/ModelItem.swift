@@ -144,6 +144,10 @@ struct ClaimRules {
   }
 
   func conflicts(of claim: Int) -> UInt64 { conflictMasks[claim] }
+  /// The claims that a presenter is to be asked about.
+  func claims(concerning presenter: Int) -> UInt64 {
+    claims.indices.reduce(0) { $0 | (presenterMasks[$1] & (1 << UInt64(presenter)) != 0 ? 1 << UInt64($1) : 0) }
+  }
   func presenters(concernedBy claim: Int) -> UInt64 { presenterMasks[claim] }
 
   func name(_ claim: Int) -> String {

@@ -13,12 +13,14 @@ struct ModelProcedures {
 
   /// Lets the arbiter step, which makes something known at these items.
   private func step(
-    raising obstacles: [Obstacle<ModelItem>], _ host: inout ModelHost,
+    raising obstacles: [Obstacle<ModelItem>], sparing endingSlot: Int? = nil, _ host: inout ModelHost,
     _ step: (inout ModelHost) throws(TurnOver) -> Void
   ) throws(TurnOver) {
     try tier.step(
       raising: obstacles, &host,
-      adopt: { slot, obstacle, host throws(TurnOver) in try adopt(slot, under: obstacle, &host) }, step)
+      adopt: { slot, obstacle, host throws(TurnOver) in
+        slot == endingSlot ? .unconcerned : try adopt(slot, under: obstacle, &host)
+      }, step)
   }
 
   // MARK: Requests
@@ -98,6 +100,33 @@ struct ModelProcedures {
     }
     try memory.unlock(host)
     try memory.say(.registered, UInt64(presenter.number))
+  }
+
+  /// Registers a presenter in the step that ends a claim of its item: nobody writes that in between (C-193).
+  ///
+  /// - Returns: Whether the claim has ended; if not, it was adopted before.
+  func register(
+    _ presenter: ModelPresenter, ending claim: ModelClaim, _ token: ClaimToken
+  ) throws(TurnOver) -> Bool {
+    let key = claim.item.fingerprint
+    var hasEnded = false
+    if steps.ending == .beforeStep { hasEnded = try tier.end(token, key) }
+    var host = try memory.lock()
+    let obstacle = presenter.item.obstacle(ModelPresenter.interest)
+    let obstacles = steps.ending == .withoutObstacle ? [] : [obstacle]
+    try step(raising: obstacles, sparing: token.slot, &host) { host throws(TurnOver) in
+      host.presenters.append(presenter)
+      try memory.say(.registered, UInt64(presenter.number), UInt64(claim.number) + 1)
+      if steps.ending != .beforeStep, try !tier.state(at: token.slot).has(SlotState.isAdopted) {
+        try memory.say(.ends, UInt64(claim.number))
+        hasEnded = try tier.end(token, key)
+        if !hasEnded { try memory.violation("a claim that isn't adopted can't be ended under the lock") }
+      } else if hasEnded {
+        try memory.say(.ends, UInt64(claim.number))
+      }
+    }
+    try memory.unlock(host)
+    return hasEnded || steps.ending == .thoughAdopted
   }
 
   func deregister(_ presenter: ModelPresenter) throws(TurnOver) {

@@ -29,6 +29,15 @@ struct ModelSteps {
   }
   /// Whether a claim of the tier can have been granted: nothing that is known was in its way.
   var admits: (ModelHost, ModelClaim) -> Bool = { host, claim in host.admits(claim) }
+  var ending = Ending.inStep
+
+  /// How a claim ends with the registration of a presenter.
+  enum Ending {
+    /// In the step, after the obstacle was raised.
+    case inStep
+    // Mistakes: before the step; in a step that raises no obstacle; and without a look at whether it was adopted.
+    case beforeStep, withoutObstacle, thoughAdopted
+  }
 }
 
 /// The fast tier as the threads and the host of a model call it.
@@ -88,9 +97,10 @@ struct ModelTier {
 
   private func during<Result>(_ step: TierStep, _ body: () throws(TurnOver) -> Result) throws(TurnOver) -> Result {
     let memory = tier.memory
+    let outer = memory.step
     memory.step = step
     let result = try body()
-    memory.step = nil
+    memory.step = outer
     return result
   }
 }

@@ -6,21 +6,22 @@ extension Model {
     .twoReadersOneWriter, .twoWritersHostReader, .readerWriterHostWriter, .readerTwoHostWriters, .lateLook,
     .presenterAndWriter, .presenterOfDirectory, .rebuild, .again, .handedOver, .writeHandedOver, .twins, .chain,
     .rememberedAndRefused, .patientReader, .writerAfterWriter, .readerAndPatientWriter,
-    .counterMates,
+    .counterMates, .readerRegisters, .readerRegistersAndMove,
   ]
 
   /// For a normal run where loads may be stale, which takes longer.
   static let smallest: [Model] = [
     .readerTwoHostWriters, .again, .handedOver, .writerAfterWriter, .readerAndPatientWriter, .counterMates,
     .firstClaims,
-    .smallTableAndPatientReader, .readerInMovedDirectory, .movedElsewhereWhileRead,
+    .smallTableAndPatientReader, .readerInMovedDirectory, .movedElsewhereWhileRead, .readerRegisters,
   ]
 
   /// For `FILE_COORDINATION_SEEDS=long`, with all interleavings.
   static let large: [Model] =
     [
       .readerTwoWriters, .deepWriter, .presenter, .snapshot, .nested, .announcement, .remembered, .patientWriter,
-      .writersAfterWriters, .moveWithin, .adoptionGrows,
+      .writersAfterWriters, .moveWithin, .adoptionGrows, .readerRegistersBesideTwo, .readerRegistersBesideReader,
+      .readersRegister,
     ] + (Budget.isComplete ? tensOfMillions : [])
 
   /// For `FILE_COORDINATION_SEEDS=all`: a minute each, with all interleavings.
@@ -74,6 +75,22 @@ extension Model {
   static let presenterOfDirectory = Model(
     "a presenter of a directory registers while a file in it is read and written",
     [[.read(.file)], [.write(.file)], [.present(.directory)]])
+  static let readerRegisters = Model(
+    "a reader registers a presenter with the end of its claim, beside a writer",
+    [[.readAndPresent(.file)], [.write(.file)]])
+  static let readerRegistersBesideTwo = Model(
+    "a reader registers a presenter with the end of its claim, beside a writer and one through the host",
+    [[.readAndPresent(.file)], [.write(.file)], [.hostWrite(.file)]])
+  static let readerRegistersBesideReader = Model(
+    "a reader registers a presenter with the end of its claim, and uses its slot again, beside a reader and a writer",
+    [[.readAndPresent(.file), .read(.file)], [.read(.file)], [.patient(.write(.file))]])
+  static let readerRegistersAndMove = Model(
+    "a reader registers a presenter with the end of its claim while its directory is moved, and a snapshot is taken",
+    [[.readAndPresent(.file)], [.deepWrite(.directory)], [.snapshot]])
+  static let readersRegister = Model(
+    "two readers register presenters with the ends of their claims while the table of interests is replaced",
+    [[.readAndPresent(.file)], [.readAndPresent(.file)], [.write(.file)]]
+  ) { $0.interestCapacityMin = 1 }
   static let snapshot = Model(
     "a snapshot is taken meanwhile", [[.read(.file)], [.write(.file)], [.snapshot]])
   static let rebuild = Model(

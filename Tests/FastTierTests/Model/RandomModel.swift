@@ -21,7 +21,7 @@ extension Act {
   fileprivate static func random(_ numbers: inout SplitMix) -> Act {
     let items: [ModelItem] = [.file, .file, .file, .file, .directory, .directory, .sibling, .other, .twin, .mate]
     let item = items.randomElement(using: &numbers) ?? .file
-    return switch Int.random(in: 0..<16, using: &numbers) {
+    return switch Int.random(in: 0..<17, using: &numbers) {
     case 0..<3: .read(item)
     case 3: .patient(.read(item))
     case 4..<7: .write(item)
@@ -31,6 +31,7 @@ extension Act {
     case 11..<13: .deepWrite(item)
     case 13: .present(item)
     case 14: .snapshot
+    case 15: .readAndPresent(item)
     // Inner claims belong to the one around them, so that no claim waits for one that waits for it.
     default: .nested(.deepWrite(.directory), [.read(.file), .write(.sibling)])
     }

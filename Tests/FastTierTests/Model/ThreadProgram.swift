@@ -6,6 +6,7 @@ indirect enum Step {
   case handOver(ModelClaim, isFast: Bool, to: Int)
   case takeOver
   case present(ModelPresenter)
+  case readAndPresent(ModelClaim, ModelPresenter)
   case snapshot(number: Int)
 }
 
@@ -40,13 +41,21 @@ struct ScriptReader {
       claims[claim.number] = claim
       return .claim(claim, isFast: true, inner: inner)
     case .nested(let outer, let inner): return read(outer, thread, isNested, inner)
-    case .present(let item):
-      presenters.append(ModelPresenter(number: presenters.count, item: item))
-      return .present(presenters[presenters.count - 1])
+    case .present(let item): return .present(presenter(of: item))
+    case .readAndPresent(let item):
+      guard case .claim(let claim, isFast: true, _) = claim(.read, item, true, thread, isNested, []) else {
+        preconditionFailure("a read is a claim of the fast tier")
+      }
+      return .readAndPresent(claim, presenter(of: item))
     case .snapshot:
       snapshotCount += 1
       return .snapshot(number: snapshotCount)
     }
+  }
+
+  private mutating func presenter(of item: ModelItem) -> ModelPresenter {
+    presenters.append(ModelPresenter(number: presenters.count, item: item))
+    return presenters[presenters.count - 1]
   }
 
   private mutating func claim(
@@ -89,9 +98,10 @@ final class ThreadProgram {
       case .takeOver: try takeOver()
       case .present(let presenter):
         try procedures.register(presenter)
-        forget(.presenting, presenter.number)
-        try procedures.deregister(presenter)
-        forget(.presented, presenter.number)
+        try deregister(presenter)
+      case .readAndPresent(let claim, let presenter):
+        try readAndPresent(claim, presenter)
+        try deregister(presenter)
       case .snapshot(let number):
         try procedures.snapshot()
         forget(.snapshotTaken, number)
@@ -102,7 +112,7 @@ final class ThreadProgram {
   /// Where in its program a thread forgets how it came there.
   private enum Place: UInt64 {
     case refused, looked, refusedAgain, contested, waiting, granted, ending, endingThroughHost, ended, handedOver,
-      presenting, presented, snapshotTaken
+      registered, presenting, presented, snapshotTaken
   }
 
   /// The further work of the thread follows from its place and the claims that it has.
@@ -117,6 +127,26 @@ final class ThreadProgram {
     if let token { outer.append(token) }
     try run(inner)
     if token != nil { outer.removeLast() }
+    try end(claim, token)
+  }
+
+  private func deregister(_ presenter: ModelPresenter) throws(TurnOver) {
+    forget(.presenting, presenter.number)
+    try procedures.deregister(presenter)
+    forget(.presented, presenter.number)
+  }
+
+  private func readAndPresent(_ claim: ModelClaim, _ presenter: ModelPresenter) throws(TurnOver) {
+    let token = try begin(claim, true)
+    // Once others wait for it, it ends as they expect.
+    if let token, try !tier.state(at: token.slot).has(SlotState.isAdopted) {
+      let hasEnded = try procedures.register(presenter, ending: claim, token)
+      forget(.registered, claim.number, hasEnded ? nil : token)
+      if hasEnded { return }
+    } else {
+      try procedures.register(presenter)
+      forget(.registered, claim.number, token)
+    }
     try end(claim, token)
   }
 
