@@ -12,6 +12,9 @@ extension FileDocument {
   /// A document that has made its file is a draft: ``isDraft`` is true until ``save(within:)``, a move or another name succeeds. Saves that it
   /// makes by itself, and ``close(discardingChanges:within:)``, don't change that.
   ///
+  /// The document looks for leftovers of killed saves, and for versions, when this has returned: until then a program that lists the directory
+  /// may see leftovers. Other calls of the document wait for the end of that search, for as long as their deadlines allow.
+  ///
   /// - Parameters:
   ///   - contents: The contents of a new file, which is made if nothing is there.
   ///   - deadline: How long to wait; that of the options unless stated.

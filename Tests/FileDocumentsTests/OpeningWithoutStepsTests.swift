@@ -1,4 +1,5 @@
 import FileCoordination
+import FileCoordinationTesting
 import Foundation
 import SystemInterface
 import Testing
@@ -107,31 +108,125 @@ struct OpeningWithoutStepsTests {
     }
   }
 
-  @Test("CD-14: A close waits for the search for leftovers that the open has begun, however long it takes")
-  func slowSearch() async throws {
+  /// A fixture with a file system in which searches stand still until they're released.
+  private func withHeldSearch(_ body: (Fixture, _ release: @Sendable () -> Void) async throws -> Void) async throws {
     let searches = DispatchSemaphore(value: 0)
-    let isOpen = Guarded(false)
+    let isHeld = Guarded(true)
     let files = ScriptedFileSystem { made in
-      if made.call == .readDirectory, isOpen.withLock({ $0 }) { searches.wait() }
+      if made.call == .readDirectory, isHeld.withLock({ $0 }) { searches.wait() }
       return .proceed
     }
-    try await withFixture(files) { fixture in
+    let release: @Sendable () -> Void = {
+      isHeld.withLock { $0 = false }
+      searches.signal()
+    }
+    try await withFixture(files) { try await body($0, release) }
+  }
+
+  @Test("CD-14: A close waits for the search for leftovers that the open has begun, however long it takes")
+  func slowSearch() async throws {
+    try await withHeldSearch { fixture, release in
       try fixture.write("old")
       let leftover = fixture.url(SystemPath.temporaryName(for: SystemPath("note.txt")).description)
       try fixture.write("left", to: leftover)
       let document = FileDocument(fixture.file, as: .text, options: fixture.options())
-      isOpen.withLock { $0 = true }
       // It returns while the search stands still.
       try await document.open()
       #expect(await document.contents == "old")
       let closing = Task { try await document.close() }
       while await document.core.calls.isEmpty { await Task.yield() }
       #expect(await document.core.isSearchAwaited)
-      isOpen.withLock { $0 = false }
-      searches.signal()
+      release()
       _ = try await closing.value
       #expect(!fixture.exists(leftover))
       #expect(try await fixture.versionTexts() == ["left"])
+    }
+  }
+
+  @Test("CD-14: Calls whose deadlines pass, or that are cancelled, end while the search stands still; the document is open")
+  func deadlinesDuringSearch() async throws {
+    try await withHeldSearch { fixture, release in
+      try fixture.write("old")
+      let document = FileDocument(fixture.file, as: .text, options: fixture.options())
+      try await document.open()
+      try await document.edit { $0 = "new" }
+      for isSaving in [true, false] {
+        let call = Task { if isSaving { try await document.save() } else { try await document.close() } }
+        while await document.core.calls.isEmpty { await Task.yield() }
+        call.cancel()
+        let error = await #expect(throws: DocumentError.self) { try await call.value }
+        #expect(error?.code == .cancelled)
+      }
+      let closing = Task { try await document.close(within: .seconds(1)) }
+      while await document.core.calls.isEmpty { await Task.yield() }
+      fixture.clock.advance(by: .seconds(2))
+      let error = await #expect(throws: DocumentError.self) { try await closing.value }
+      #expect(error?.code == .timedOut)
+      #expect(await document.core.isSearching)
+      release()
+      try await document.close()
+      #expect(try fixture.text() == "new")
+    }
+  }
+
+  @Test("CD-14: What is unsaved is written before leftovers are dealt with that were found, and these before a close")
+  func savingFirst() throws {
+    var core = DocumentCore(autosave: .never, hasMerge: false)
+    _ = core.receive(.called(CallID(1), .open), at: .zero)
+    _ = core.receive(.completed(.doneSearching), at: .zero)
+    _ = core.receive(.edited(.done, size: 1), at: .zero)
+    let calling = core.receive(.called(CallID(2), .close(isDiscarding: false)), at: .zero)
+    #expect(calling.contains(.awaitSearch) && core.running == nil)
+    try #require(core.receive(.searchEnded(hasFound: true), at: .zero).contains(.begin(.write, for: nil)))
+    let written = core.receive(.completed(.done), at: .zero)
+    try #require(written.contains(.begin(.listConflicts, for: nil)) && !written.contains(.unpresent))
+    #expect(core.receive(.completed(.conflicts(false)), at: .zero).contains(.unpresent))
+  }
+
+  @Test("CD-14: A document that's let go of without a close is gone when its search has ended, and so is its presenter")
+  func lettingGo() async throws {
+    try await withHeldSearch { fixture, release in
+      try fixture.write("old")
+      weak var former: FileDocument<String>?
+      do {
+        let document = FileDocument(fixture.file, as: .text, options: fixture.options())
+        try await document.open()
+        former = document
+        release()
+        while await document.search?.hasFound == nil { await Task.yield() }
+      }
+      // The thread of the search still has it for a moment.
+      while former != nil { await Task.yield() }
+      while !fixture.domain.presenters.isEmpty { await Task.yield() }
+      let another = FileDocument(fixture.file, as: .text, options: fixture.options())
+      try await another.open()
+      try await another.close()
+    }
+  }
+
+  @Test("CD-14: A save that a writer asks for gets through to a document that has found leftovers")
+  func writerDuringSearch() async throws {
+    try await withHeldSearch { fixture, release in
+      try fixture.write("old")
+      let leftover = fixture.url(SystemPath.temporaryName(for: SystemPath("note.txt")).description)
+      try fixture.write("left", to: leftover)
+      let document = FileDocument(fixture.file, as: .text, options: fixture.options())
+      try await document.open()
+      try await document.edit { $0 = "new" }
+      let writer = Task {
+        try await fixture.other.write(fixture.file, options: .forMerging) { _ in
+          let text = try fixture.text()
+          try fixture.write(text + "er")
+          return text
+        }
+      }
+      while await document.core.questions.isEmpty { await Task.yield() }
+      #expect(await document.core.isSearchAwaited)
+      release()
+      #expect(try await writer.value == "new")
+      try await document.waitForContents("newer")
+      try await document.close()
+      #expect(!fixture.exists(leftover))
     }
   }
 
@@ -145,5 +240,14 @@ struct OpeningWithoutStepsTests {
     #expect(something.run() && something.hasFound == true)
     let late = DocumentSearch { false }
     #expect(!late.expectEnd() && late.run())
+    // It holds the document as long as it runs.
+    weak var held: WritePresenter?
+    func makeSearch() -> DocumentSearch {
+      let presenter = WritePresenter(URL(filePath: "/"))
+      held = presenter
+      return DocumentSearch { presenter.writerCount.withLock { $0 } > 0 }
+    }
+    let holding = makeSearch()
+    #expect(held != nil && !holding.run() && held == nil)
   }
 }

@@ -85,11 +85,6 @@ extension DocumentCore {
   // MARK: - Open
 
   private mutating func stepWhileOpen(_ effects: inout [DocumentEffect]) -> Bool {
-    if hasFoundSomething {
-      hasFoundSomething = false
-      needsConflicts = false
-      return begin(.listConflicts, &effects)
-    }
     if wantsPlace {
       wantsPlace = false
       return begin(.place, &effects)
@@ -106,6 +101,12 @@ extension DocumentCore {
       return begin(.write, &effects)
     }
     wantsAutosave = false
+    // What is unsaved doesn't wait for that: a leftover may be large, and another program may have the file.
+    if hasFoundSomething {
+      hasFoundSomething = false
+      needsConflicts = false
+      return begin(.listConflicts, &effects)
+    }
     if let call = firstCall { return carryOut(call, &effects) }
     if needsConflicts {
       needsConflicts = false

@@ -111,7 +111,7 @@ package struct DocumentCore: Hashable, Sendable {
   /// The calls that open it don't wait for that, everything else does.
   var isSearching = false
   var isSearchAwaited = false
-  /// The search has found something, which is dealt with before anything else.
+  /// The search has found something, which is dealt with before the calls that don't save.
   var hasFoundSomething = false
   var hasConflicts = false
   /// Other programs that have the item for writing, or are about to.
