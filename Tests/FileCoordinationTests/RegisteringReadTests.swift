@@ -11,10 +11,19 @@ private final class WritePresenter: FilePresenter {
   let url: URL
   let writerCount = Guarded(0)
 
-  init(_ url: URL) { self.url = url }
+  /// Called once, when the arbiter's registration is prepared.
+  private let act: Guarded<(@Sendable () -> Void)?>
+
+  init(_ url: URL, act: (@Sendable () -> Void)? = nil) {
+    self.url = url
+    self.act = Guarded(act)
+  }
 
   var presentedItemURL: URL? { url }
-  var presentedItemCallbacks: FilePresenterCallbacks { [.relinquishToWriter] }
+  var presentedItemCallbacks: FilePresenterCallbacks {
+    act.withLock { $0.take() }?()
+    return [.relinquishToWriter]
+  }
 
   func relinquishPresentedItem(toWriter origin: AccessOrigin) async throws -> FileReacquirer? {
     writerCount.withLock { $0 += 1 }
@@ -47,11 +56,14 @@ struct RegisteringReadTests {
         let writer = Guarded<Task<Void, any Error>?>(nil)
         let isEnded = Guarded(false)
         let item = try domain.resolve(file)
-        let registration = try await FileCoordinator(label: "reader", domain: domain).read(item, registering: presenter) {
+        let registration = try await FileCoordinator(label: "reader", domain: domain).read(item, registering: presenter)
+        {
           _ in
           writer.withLock {
             $0 = Task.detached {
-              try await FileCoordinator(label: "writer", domain: other).write(file) { _ in isEnded.withLock { $0 = true } }
+              try await FileCoordinator(label: "writer", domain: other).write(file) { _ in
+                isEnded.withLock { $0 = true }
+              }
             }
           }
           try await other.waitUntil { $0.accesses.contains { !$0.isGranted } }
@@ -63,6 +75,102 @@ struct RegisteringReadTests {
         registration?.end()
         #expect(try await other.snapshot().accesses.isEmpty)
       }
+    }
+  }
+
+  @Test(
+    "C-193: A writer that comes between the read and the step that registers waits for that step, and asks the presenter"
+  )
+  func betweenReadAndStep() async throws {
+    try await withTemporaryDirectory { root in
+      // Its clock goes by itself.
+      let (domain, file) = (CoordinationDomain(), root.appending(path: "f"))
+      let item = try domain.resolve(file)
+      let writer = FileCoordinator(
+        label: "writer", domain: domain, deadlines: AccessDeadlines(waitingForAccesses: .milliseconds(20)))
+      let codes = Guarded<[FileCoordinationError.Code?]>([])
+      let presenter = WritePresenter(file) {
+        let code: FileCoordinationError.Code?
+        do {
+          try writer.blocking.write(item) { _ in }
+          code = nil
+        } catch { code = (error as? FileCoordinationError)?.code }
+        codes.withLock { $0.append(code) }
+      }
+      let registration = try await FileCoordinator(label: "reader", domain: domain).read(item, registering: presenter) {
+        _ in true
+      }
+      #expect(codes.withLock { $0 } == [.timedOut])
+      #expect(registration != nil && presenter.writerCount.withLock { $0 } == 0)
+      try await FileCoordinator(label: "later", domain: domain).write(item) { _ in }
+      #expect(presenter.writerCount.withLock { $0 } == 1)
+      registration?.end()
+      #expect(try await domain.snapshot().accesses.isEmpty)
+    }
+  }
+
+  @Test(
+    "C-132, C-193: Two reads that would both end with a registration are a deadlock if both upgrade; the other one registers"
+  )
+  func upgrades() async throws {
+    try await withSandbox { box in
+      let (domain, file) = (box.domain, try box.write("d/f"))
+      let item = try domain.resolve(file)
+      let bothRead = TestGate()
+      let (errors, registrations) = (ErrorList(), Guarded<[FilePresenterRegistration]>([]))
+      let presenters = [WritePresenter(file), WritePresenter(file)]
+      await withTaskGroup(of: Void.self) { group in
+        for presenter in presenters {
+          group.addTask {
+            let coordinator = box.coordinator("reader")
+            do {
+              let registration = try await coordinator.read(item, registering: presenter) { _ in
+                try await bothRead.pass()
+                try await coordinator.write(item) { _ in box.timeline.note("written") }
+                return true
+              }
+              registrations.withLock { $0 += registration.map { [$0] } ?? [] }
+            } catch { errors.append(error) }
+          }
+        }
+        try? await bothRead.waitForArrival(count: 2)
+        bothRead.open()
+      }
+      #expect(errors.errors.map(\.code) == [.deadlock])
+      #expect(box.events == ["written"])
+      #expect(domain.presenters.count == 1 && registrations.withLock { $0.count } == 1)
+      try await box.coordinator("writer").write(item) { _ in }
+      #expect(presenters.reduce(0) { $0 + $1.writerCount.withLock { $0 } } == 1)
+      for registration in registrations.withLock({ $0 }) { registration.end() }
+      #expect(try await domain.snapshot().accesses.isEmpty)
+    }
+  }
+
+  @Test("C-193, C-196: A read ends once though its presenter is registered already, or its task is cancelled meanwhile")
+  func endsOnce() async throws {
+    try await withSandbox { box in
+      let (domain, file) = (box.domain, try box.write("d/f"))
+      let item = try domain.resolve(file)
+      let presenter = WritePresenter(file)
+      let reader = box.coordinator("reader")
+      let first = try await domain.register(presenter)
+      let second = try await reader.read(item, registering: presenter) { _ in true }
+      #expect(second != nil && domain.presenters.count == 1)
+      first.end()
+      second?.end()
+      let cancelled = try await Task {
+        try await reader.read(item, registering: presenter) { _ in
+          withUnsafeCurrentTask { unsafe $0?.cancel() }
+          return true
+        }
+      }.value
+      #expect(domain.presenters.count == 1)
+      let writer = box.coordinator("writer")
+      try await writer.write(item) { _ in }
+      #expect(presenter.writerCount.withLock { $0 } == 1)
+      cancelled?.end()
+      #expect(domain.presenters.isEmpty)
+      #expect(try await domain.snapshot().accesses.isEmpty)
     }
   }
 }
