@@ -143,7 +143,7 @@ struct OpeningWithoutStepsTests {
     }
   }
 
-  @Test("CD-14: Calls whose deadlines pass, or that are cancelled, end while the search stands still; the document is open")
+  @Test("CD-14: Calls whose deadlines pass, or that are cancelled, end while the search stands still")
   func deadlinesDuringSearch() async throws {
     try await withHeldSearch { fixture, release in
       try fixture.write("old")
@@ -169,7 +169,7 @@ struct OpeningWithoutStepsTests {
     }
   }
 
-  @Test("CD-14: What is unsaved is written before leftovers are dealt with that were found, and these before a close")
+  @Test("CD-14: Unsaved contents are written before leftovers are dealt with that were found, and these before a close")
   func savingFirst() throws {
     var core = DocumentCore(autosave: .never, hasMerge: false)
     _ = core.receive(.called(CallID(1), .open), at: .zero)

@@ -101,7 +101,7 @@ extension DocumentCore {
       return begin(.write, &effects)
     }
     wantsAutosave = false
-    // What is unsaved doesn't wait for that: a leftover may be large, and another program may have the file.
+    // Unsaved contents don't wait for that: a leftover may be large, and another program may have the file.
     if hasFoundSomething {
       hasFoundSomething = false
       needsConflicts = false

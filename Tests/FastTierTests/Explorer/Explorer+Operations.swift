@@ -72,7 +72,7 @@ extension Explorer {
       state[ModelState.mustAsk] &= ~(1 << first)
     case .registered:
       state[ModelState.registered] |= 1 << first
-      // At the end of a claim: what it has kept out until then isn't granted unless the presenter is asked.
+      // At the end of a claim: the claims that it has kept out until then aren't granted unless the presenter is asked.
       if second != 0 {
         let asking = rules.conflicts(of: Int(second) - 1) & rules.claims(concerning: Int(first))
         state[ModelState.mustAsk] |= asking & ~state[ModelState.granted]

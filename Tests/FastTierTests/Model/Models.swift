@@ -6,7 +6,7 @@ extension Model {
     .twoReadersOneWriter, .twoWritersHostReader, .readerWriterHostWriter, .readerTwoHostWriters, .lateLook,
     .presenterAndWriter, .presenterOfDirectory, .rebuild, .again, .handedOver, .writeHandedOver, .twins, .chain,
     .rememberedAndRefused, .patientReader, .writerAfterWriter, .readerAndPatientWriter,
-    .counterMates, .readerRegisters, .readerRegistersAndMove,
+    .counterMates, .readerRegisters, .readerRegistersAndMove, .readerRegistersBesideTwo,
   ]
 
   /// For a normal run where loads may be stale, which takes longer.
@@ -20,8 +20,7 @@ extension Model {
   static let large: [Model] =
     [
       .readerTwoWriters, .deepWriter, .presenter, .snapshot, .nested, .announcement, .remembered, .patientWriter,
-      .writersAfterWriters, .moveWithin, .adoptionGrows, .readerRegistersBesideTwo, .readerRegistersBesideReader,
-      .readersRegister,
+      .writersAfterWriters, .moveWithin, .adoptionGrows, .readerRegistersBesideReader, .readersRegister,
     ] + (Budget.isComplete ? tensOfMillions : [])
 
   /// For `FILE_COORDINATION_SEEDS=all`: a minute each, with all interleavings.
