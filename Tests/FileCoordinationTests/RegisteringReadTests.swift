@@ -44,9 +44,9 @@ struct RegisteringReadTests {
   }
 
   @Test(
-    "C-193: A presenter that's registered at the end of a read under a delegation is asked by another process's writer that waits already"
-  )
-  func delegated() async throws {
+    "C-193: A presenter that's registered at the end of a read under a delegation is asked by another process's writer",
+    arguments: [true, false])
+  func delegated(waitsAlready: Bool) async throws {
     try await withTemporaryDirectory { root in
       try await withTemporaryDirectory { place in
         let domains = (0..<2).map { _ in CoordinationDomain.socket(place.path + "/s") }
@@ -54,22 +54,24 @@ struct RegisteringReadTests {
         try await onThread { try obtainDelegation(file, domain, seenBy: other) }
         let presenter = WritePresenter(file)
         let writer = Guarded<Task<Void, any Error>?>(nil)
-        let isEnded = Guarded(false)
-        let item = try domain.resolve(file)
-        let registration = try await FileCoordinator(label: "reader", domain: domain).read(item, registering: presenter)
-        {
-          _ in
-          writer.withLock {
-            $0 = Task.detached {
-              try await FileCoordinator(label: "writer", domain: other).write(file) { _ in
-                isEnded.withLock { $0 = true }
-              }
-            }
+        let isWritten = Guarded(false)
+        @Sendable func beginWriting() {
+          let task = Task.detached {
+            let coordinator = FileCoordinator(label: "writer", domain: other)
+            try await coordinator.write(file) { _ in isWritten.withLock { $0 = true } }
           }
+          writer.withLock { $0 = task }
+        }
+        let item = try domain.resolve(file)
+        let reader = FileCoordinator(label: "reader", domain: domain)
+        let registration = try await reader.read(item, registering: presenter) { _ in
+          if !waitsAlready { return true }
+          beginWriting()
           try await other.waitUntil { $0.accesses.contains { !$0.isGranted } }
-          #expect(!isEnded.withLock { $0 })
+          #expect(!isWritten.withLock { $0 })
           return true
         }
+        if !waitsAlready { beginWriting() }
         try await writer.withLock { $0 }?.value
         #expect(presenter.writerCount.withLock { $0 } == 1)
         registration?.end()
