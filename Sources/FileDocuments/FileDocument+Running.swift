@@ -99,18 +99,30 @@ extension FileDocument {
     decidedPlace = nil
     // A member of a package is replaced without a look at the permissions of that.
     let refusal = work.argument.member != nil && core.isLocked ? DocumentError.locked : nil
-    operation = Offload.begin {
-      let result =
-        if let refusal {
-          DocumentWork<Contents>.Result(.failed(refusal))
-        } else {
-          await work.performWithGrant(kind)
-        }
-      // Taken out before the document has the result.
-      let search = result.search
-      if !self.waitingCalls.hand(.operation(kind, result)) { await self.complete(kind, result) }
-      if search?.run() == true, !self.waitingCalls.hand(.search) { await self.noteEndOfSearch() }
+    var document: FileDocument? = self
+    operation = Offload.begin { [weak self, waitingCalls] in
+      guard let search = await document.take()?.perform(kind, work, refusal) else { return }
+      // Nothing here keeps a document that's dropped meanwhile: another one may open its file.
+      if search.run(), !waitingCalls.hand(.search) { await self?.noteEndOfSearch() }
     }
+  }
+
+  /// Performs an operation, and hands its result over.
+  ///
+  /// - Returns: The search that goes on, if there's one.
+  nonisolated private func perform(
+    _ kind: DocumentOperation, _ work: DocumentWork<Contents>, _ refusal: DocumentError?
+  ) async -> DocumentSearch? {
+    let result =
+      if let refusal {
+        DocumentWork<Contents>.Result(.failed(refusal))
+      } else {
+        await work.performWithGrant(kind)
+      }
+    // Taken out before the document has the result.
+    let search = result.search
+    if !waitingCalls.hand(.operation(kind, result)) { await complete(kind, result) }
+    return search
   }
 
   /// Work with everything as it is now.
@@ -127,7 +139,8 @@ extension FileDocument {
       presence: presence,
       isDeletionAnnounced: core.isDeletionAnnounced, argument: argument, isAutomatic: !core.hasSavingCall,
       arrivingGrant: arrivingGrant, progress: { [weak self] in self?.note($0) }
-    ) { [self] url throws(DocumentError) in
+    ) { [weak self] url throws(DocumentError) in
+      guard let self else { throw .cancelled }
       let presence = try DocumentPresence(
         url, of: self, in: options.domain, observes: options.observesUncoordinatedChanges, options.presenterExecutor)
       if let grant = arrivingGrant.withLock({ $0.take() }) { presence.adopt(grant) }

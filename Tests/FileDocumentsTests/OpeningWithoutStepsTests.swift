@@ -183,8 +183,10 @@ struct OpeningWithoutStepsTests {
     #expect(core.receive(.completed(.conflicts(false)), at: .zero).contains(.unpresent))
   }
 
-  @Test("CD-14: A document that's let go of without a close is gone when its search has ended, and so is its presenter")
-  func lettingGo() async throws {
+  @Test(
+    "CD-14: A document that's let go of without a close is gone, and so is its presenter, also while its search stands still",
+    arguments: [false, true])
+  func lettingGo(isSearching: Bool) async throws {
     try await withHeldSearch { fixture, release in
       try fixture.write("old")
       weak var former: FileDocument<String>?
@@ -192,15 +194,24 @@ struct OpeningWithoutStepsTests {
         let document = FileDocument(fixture.file, as: .text, options: fixture.options())
         try await document.open()
         former = document
-        release()
-        while await document.search?.hasFound == nil { await Task.yield() }
+        if !isSearching {
+          release()
+          while await document.search?.hasFound == nil { await Task.yield() }
+        }
       }
-      // The thread of the search still has it for a moment.
+      // The thread of the operation still has it for a moment.
       while former != nil { await Task.yield() }
       while !fixture.domain.presenters.isEmpty { await Task.yield() }
       let another = FileDocument(fixture.file, as: .text, options: fixture.options())
       try await another.open()
+      #expect(fixture.domain.presenters.count == 1)
+      if isSearching {
+        // One of them each.
+        release()
+        release()
+      }
       try await another.close()
+      #expect(fixture.domain.presenters.isEmpty)
     }
   }
 

@@ -81,7 +81,8 @@ struct PackageWork: Sendable {
     let result = try await registered(presence, access, stored)
     // After the registration every version that's added is announced.
     let hasLeftovers = stored.contents?.top?.directory.hasMemberLeftovers == true
-    if work.looksAround(access.canonicalPath, presence), !hasLeftovers { result.outcome = .doneWithoutVersions }
+    let hasNothing = work.looksAround(access.canonicalPath, noting: presence.isTidied)
+    if hasNothing, !hasLeftovers { result.outcome = .doneWithoutVersions }
     return result
   }
 

@@ -8,6 +8,7 @@ internal import SystemInterface
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `state` | its lock | operations register and move, the document ends it, on threads of their own |
+/// | `isTidied` | its lock | a search notes it that keeps neither this nor the document |
 final class DocumentPresence: Sendable {
   private struct State: Sendable {
     var key: DocumentRegistry.Key?
@@ -16,8 +17,6 @@ final class DocumentPresence: Sendable {
     var file: HeldFile?
     /// Another document's file is where this one's was.
     var hasLostFile = false
-    /// The leftovers of killed saves were searched for.
-    var isTidied = false
     /// The backup was made since the document was opened.
     var hasBackup = false
     /// The program's access to the place, and for which of the presenter's URLs it is.
@@ -38,6 +37,8 @@ final class DocumentPresence: Sendable {
   private let document: WeakActor
   private let owner: ObjectIdentifier
   private let state: Guarded<State>
+  /// Whether the leftovers of killed saves were searched for.
+  let isTidied = Guarded(false)
 
   /// Enters a document among those of this process.
   ///
@@ -190,9 +191,9 @@ final class DocumentPresence: Sendable {
 
   /// - Returns: Whether nobody has looked yet for what killed saves have left.
   func takesTidying() -> Bool {
-    state.withLock { state in
-      defer { state.isTidied = true }
-      return !state.isTidied
+    isTidied.withLock { isTidied in
+      defer { isTidied = true }
+      return !isTidied
     }
   }
 

@@ -131,9 +131,9 @@ extension DocumentWork {
   /// Looks for what killed saves have left, and for versions, as far as that takes no time worth mentioning.
   ///
   /// - Returns: Whether nothing of that is left to be done.
-  func looksAround(_ path: SystemPath, _ presence: DocumentPresence) -> Bool {
+  func looksAround(_ path: SystemPath, noting isTidied: Guarded<Bool>) -> Bool {
     guard (try? files.hasLeftovers(ofSavesOf: path, among: Self.quickNameCountMax)) == false else { return false }
-    _ = presence.takesTidying()
+    isTidied.withLock { $0 = true }
     return !VersionsWithinAccess(options.versions).mayHaveVersions(at: path)
   }
 

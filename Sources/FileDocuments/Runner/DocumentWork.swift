@@ -160,7 +160,7 @@ final class DocumentWork<Contents: Sendable>: Sendable {
     if options.observesUncoordinatedChanges { presence.hold(path, files) }
     result.presence = presence
     // Later, after the registration: from then on every version that's added is announced.
-    result.search = DocumentSearch { [self] in !looksAround(path, presence) }
+    result.search = DocumentSearch { [self, isTidied = presence.isTidied] in !looksAround(path, noting: isTidied) }
     return result
   }
 
