@@ -184,7 +184,7 @@ extension VersionStore {
       id: draft.id, item: draft.item, attributes: draft.attributes, isPackage: draft.status.kind == .directory,
       hash: draft.status.kind == .directory ? ContentHash(of: list.bytes) : list.hashOfOnly ?? ContentHash(of: []),
       size: list.size, name: draft.name, mode: draft.status.mode, modificationTime: draft.status.modificationTime)
-    try writeDraft(version.record.bytes, to: step.appending(StoreLayout.record))
+    try writeRecord(of: version, in: step)
     return version
   }
 
@@ -209,16 +209,20 @@ extension VersionStore {
       guard let status = try status(of: path) else { throw .nothingThere(path) }
       version = draft.version(hash: nil, status)
     }
-    let record = try storing { () throws(SystemError) in
-      try files.open(
-        step.appending(StoreLayout.record), at: .workingDirectory, flags: [.create, .exclusive, .writeOnly], mode: 0o600
-      )
-    }
+    let record = try storing { () throws(SystemError) in try openRecord(in: step) }
     parts.opened.insert(record, at: 0)
     var lines = version.record
     if let completion { lines.add(completion.record) }
     try storing { () throws(SystemError) in try files.writeAll(lines.bytes, to: record) }
     return version
+  }
+
+  private func writeRecord(of version: StoredVersion, in step: SystemPath) throws(VersionStoreError) {
+    try storing { () throws(SystemError) in
+      let record = try openRecord(in: step)
+      defer { try? files.close(record) }
+      try files.writeAll(version.record.bytes, to: record)
+    }
   }
 
   /// - Returns: `nil` if its user can't read the file, which isn't hashed yet.
@@ -244,7 +248,7 @@ extension VersionStore {
     guard let status = try status(of: path) else { throw .nothingThere(path) }
     try seal(path)
     let version = draft.version(hash: nil, status)
-    try writeDraft(version.record.bytes, to: step.appending(StoreLayout.record))
+    try writeRecord(of: version, in: step)
     return version
   }
 

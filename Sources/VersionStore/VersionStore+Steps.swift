@@ -88,12 +88,12 @@ extension VersionStore {
     return path
   }
 
-  /// The directories of the next addition by this process.
+  /// The directories of the next addition by this process, and the file of its record, which is empty.
   private var spare: SystemPath { step(Self.spareName) }
 
   private static let spareName = "spare"
 
-  /// Makes directories for the next addition by this process, which then needs to make none.
+  /// Makes directories for the next addition by this process, which then needs to make none, and the file of its record.
   ///
   /// - Throws: The error of a system call.
   /// - Complexity: O(1), one system call if they are there.
@@ -107,6 +107,7 @@ extension VersionStore {
           try files.makeDirectory(path, at: .workingDirectory, mode: 0o700)
         }
       }
+      try writeDraft([], to: directory.appending(StoreLayout.record))
       try rename(directory, to: spare)
     } catch {
       // Another thread has made some, or there's no room.
@@ -121,6 +122,12 @@ extension VersionStore {
       try ensureDirectory(step)
       try ensureDirectory(step.appending(StoreLayout.contentsName))
     }
+  }
+
+  /// Opens the record of an addition that has begun: the prepared file, or a new one.
+  func openRecord(in step: SystemPath) throws(SystemError) -> FileDescriptor {
+    try files.open(
+      step.appending(StoreLayout.record), at: .workingDirectory, flags: [.create, .noFollow, .writeOnly], mode: 0o600)
   }
 
   /// Undoes a step that wasn't committed.

@@ -175,9 +175,13 @@ struct PreparedDirectoriesTests {
       _ = try sandbox.store().add(contentsOf: file, to: item, StoreSandbox.attributes)
       for isPrepared in [true, false] {
         if isPrepared { for _ in 0..<2 { try sandbox.store().prepareAddition() } }
-        #expect(try sandbox.tree("store/steps").count == (isPrepared ? 2 : 0))
+        #expect(try sandbox.tree("store/steps").count == (isPrepared ? 3 : 0))
+        let record = try sandbox.files.statusIfPresent(of: sandbox.root.appending("store/steps/spare.1-2/record"))
         let door = DyingDoor.hurried()
-        _ = try sandbox.store(door).add(contentsOf: file, to: item, StoreSandbox.attributes)
+        let version = try sandbox.store(door).add(contentsOf: file, to: item, StoreSandbox.attributes)
+        let used = try sandbox.store().recordPath(of: version.id, of: item)
+        let isUsed = try record != nil && sandbox.files.statusIfPresent(of: used)?.identity == record?.identity
+        #expect(isUsed == isPrepared)
         let made = door.log.filter { $0.call == .makeDirectory && $0.paths.last?.isInside(sandbox.root) == true }
         #expect(made.isEmpty == isPrepared)
         #expect(try sandbox.tree("store/steps") == [])
