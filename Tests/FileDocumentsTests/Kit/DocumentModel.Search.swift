@@ -41,38 +41,3 @@ extension DocumentModel {
     return .searchEnded(hasFound: hasFound)
   }
 }
-
-extension DocumentScenario {
-  /// Explored in every order, with opens that go on searching.
-  static let searches: [DocumentScenario] = {
-    let close = Step.call(.close(isDiscarding: false))
-    var scenarios = [
-      DocumentScenario(
-        name: "CD-14: editing and saving while leftovers are looked for",
-        scripts: [[.call(.open), .edit, .edit, close], [.call(.save)]], failureCount: 1),
-      DocumentScenario(
-        name: "CD-14: calls that are cancelled while leftovers are looked for",
-        scripts: [[.call(.open), .edit, .call(.move), close], [.call(.open), close]], failureCount: 1,
-        withdrawalCount: 2),
-      DocumentScenario(
-        name: "CD-14: a reader and a writer come while leftovers are looked for",
-        scripts: [[.call(.open), .edit, close]], writers: [.append], readerCount: 1),
-      DocumentScenario(
-        name: "CD-14: the file is deleted while leftovers are looked for",
-        scripts: [[.call(.open), .edit, .call(.saveElsewhere)]], writers: [.delete], failureCount: 1),
-      DocumentScenario(
-        name: "CD-14: the program decides about errors while leftovers are looked for",
-        scripts: [[.call(.open), .edit, close]], failureCount: 1, consultations: .uncalled, journalFailureCount: 1),
-    ]
-    scenarios += versions.map { scenario in
-      var scenario = scenario
-      scenario.name += ", while they're looked for"
-      return scenario
-    }
-    return scenarios.map { scenario in
-      var scenario = scenario
-      scenario.searches = true
-      return scenario
-    }
-  }()
-}
