@@ -71,7 +71,9 @@ extension FileDocument {
       memory.apply(change)
       if change.replacesContents { undoSteps.removeAll() }
       incomingBytes = nil
+      if change == .forget { TerminationFlush.leave(self) }
     case .present:
+      TerminationFlush.leave(self)
       presence?.leave()
       presence = arrivingPresence
       arrivingPresence = nil
@@ -79,6 +81,8 @@ extension FileDocument {
       presence?.leave()
       presence = nil
       hasMadeFile = false
+      // The registry has it no more, and what is unsaved is only here.
+      if core.phase == .detached { TerminationFlush.enter(self) }
     case .finish(let id, let error, let didSave):
       arguments[id] = nil
       callResults[id] = error.map { .failure($0) } ?? .success(didSave)

@@ -130,8 +130,7 @@ public enum TerminationFlush {
   private static func flush(_ number: Int, within deadline: Duration) {
     Task.detached(priority: .high) {
       await withTaskGroup(of: Void.self) { group in
-        let own = DocumentRegistry.shared.documents.compactMap { $0 as? any EndingDocument }
-        for document in own + others.withLock({ $0.values.compactMap(\.document) }) {
+        for document in documents {
           group.addTask { await document.saveBeforeEnd(within: deadline) }
         }
       }
@@ -159,7 +158,15 @@ private final class WeakEndingDocument: @unchecked Sendable {
 }
 
 extension TerminationFlush {
-  /// Those that aren't in the registry of native documents; their lock is their own.
+  /// All that are saved.
+  static var documents: [any EndingDocument] {
+    DocumentRegistry.shared.documents.compactMap { $0 as? any EndingDocument }
+      + others.withLock { $0.values.compactMap(\.document) }
+  }
+
+  /// Those that aren't in the registry of documents that are presented: of other kinds, and those whose files are gone.
+  ///
+  /// Their lock is their own.
   private static let others = Guarded<[ObjectIdentifier: WeakEndingDocument]>([:])
 
   /// Saves a document as well from now on, as long as it's alive.

@@ -49,6 +49,31 @@ extension Int64 {
 
 @Suite("The crash journal of a document", .timeLimit(.minutes(8)))
 struct CrashJournalTests {
+  @Test("CD-66, UD-27: A signal right after the deletion of the file finds what is unsaved, and it's in the journal")
+  func endAfterDeletion() async throws {
+    try await withFixture { fixture in
+      try fixture.write("old")
+      let document = fixture.document()
+      try await document.open()
+      try await document.edit { $0 = "new" }
+      try await fixture.other.write(fixture.file, options: .forDeleting) { access in
+        try FileManager.default.removeItem(at: access.url)
+      }
+      try await document.waitUntil { $0.state.conditions == .deleted && $0.state.editingObstacles.isEmpty }
+      // Time stands still: the delay of the journal isn't over.
+      #expect(try fixture.journalNames() == [])
+      let found = TerminationFlush.documents.filter { $0 === document }
+      #expect(found.count == 1)
+      await found.first?.saveBeforeEnd(within: .seconds(10))
+      #expect(try !fixture.journalNames().isEmpty)
+      #expect(!fixture.exists(fixture.file))
+      try await document.save(as: fixture.url("rescued.txt"))
+      #expect(TerminationFlush.documents.count { $0 === document } == 1)
+      try await document.close()
+      #expect(!TerminationFlush.documents.contains { $0 === document })
+    }
+  }
+
   @Test("CD-61: Unsaved contents are in the journal after its delay; a save removes it, and without edits there's none")
   func writing() async throws {
     try await withFixture { fixture in
