@@ -56,7 +56,7 @@ private final class DocumentField: @unchecked Sendable {
   private static let editCount = 10_000
   private static let memberSize = 100 << 10
   /// How often an open and a close may allocate.
-  private static let allocationCountMax: Double = 140
+  private static let allocationCountMax: Double = 150
 
   private let directory: URL
   private let domain = CoordinationDomain()
