@@ -40,6 +40,24 @@ struct VersionsAndAttributesTests {
     }
   }
 
+  @Test("C-204: A reader beside whom nobody else is announces a version, too")
+  func reader() async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      let container = try box.present("d", as: "D")
+      try await box.coordinator("reader").read(url, options: .withoutChanges) { access in
+        access.didChangeVersion(.gained, version: "v1")
+        // It's told before the access ends.
+        try await container.wait(for: .subitemDidChangeVersion)
+        access.didChangeVersion(.lost, version: "v1")
+      }
+      try await box.quiesce()
+      #expect(container.messages.map(\.version?.change) == [.gained, .lost])
+      #expect(container.messages.flatMap(\.urls).map(\.path) == [url.path, url.path])
+      #expect(container.callbacks == [.subitemDidChangeVersion, .subitemDidChangeVersion])
+    }
+  }
+
   @Test("C-205, C-206: Attribute messages reach only presenters that observe one of them, and name only those")
   func attributesAreFiltered() async throws {
     try await withSandbox { box in

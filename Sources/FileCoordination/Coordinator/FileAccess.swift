@@ -296,6 +296,10 @@ public struct FileAccess: ~Copyable, Sendable {
   ///   - change: The kind of change.
   ///   - version: The name of the version. A name with more than 65,535 bytes is cut to its beginning.
   public func didChangeVersion(_ change: FileVersionChange, version: String) {
+    // A claim of the fast tier stays one: nobody has to know who announces that.
+    if case .claim(let claim) = reference, claim.known == nil {
+      return claim.coordinator.announceVersion(change, version, at: claim.item.path)
+    }
     access.announceVersion(of: index, change, version)
   }
 }

@@ -46,9 +46,13 @@ extension FileCoordinator {
   package func announceVersion(
     _ change: FileVersionChange, named version: String, at url: URL
   ) throws(FileCoordinationError) {
-    let announcement = announcement(at: try FileLocation(url, in: fileSystem).path)
+    let path = try FileLocation(url, in: fileSystem).path
     try host.transport.ensureConnected()
-    host.step(.versionChanged(announcement, change.message, version.fittingFrame))
+    announceVersion(change, version, at: path)
+  }
+
+  func announceVersion(_ change: FileVersionChange, _ version: String, at path: ItemPath) {
+    host.step(.versionChanged(announcement(at: path), change.message, version.fittingFrame))
   }
 
   /// The presenters, accesses and waits in this coordinator's domain right now.

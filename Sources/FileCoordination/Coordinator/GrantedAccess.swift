@@ -229,8 +229,7 @@ extension GrantedAccess {
   func announceVersion(
     of index: Int, _ change: FileVersionChange, _ version: String
   ) {
-    let announcement = coordinator.announcement(at: waiter.path(of: index))
-    host.step(.versionChanged(announcement, change.message, version.fittingFrame))
+    coordinator.announceVersion(change, version, at: waiter.path(of: index))
   }
 }
 
