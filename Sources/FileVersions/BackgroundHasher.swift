@@ -4,11 +4,14 @@ internal import FoundationEssentials
 internal import SystemInterface
 internal import VersionStore
 
-/// Does what saves leave to be done later, on a thread that ends when there's nothing more to do: hashes large files that have become
+/// Does what saves leave to be done later, on a thread that ends a while after there's nothing more to do: hashes large files that have become
 /// versions, one after the other, and gives versions their directories when there are many of an item that have none.
 ///
 /// The tasks are recorded in the directories of the stores, so nothing is lost with the process: the next one does them. The thread
 /// keeps no process alive.
+///
+/// A save that leaves a task doesn't pay for a thread, which costs it a tenth of a millisecond to start or to wake up, most of it for the
+/// interrupt of an idle processor: when there's nothing more to do, the thread rests for a while, and looks again by itself.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -31,9 +34,26 @@ final class BackgroundHasher: Sendable {
     var histories: [History] = []
     /// How many bare versions this process has added, by the place of the item's directory.
     var bareCounts: [SystemPath: Int] = [:]
+    /// Whether there's a thread, or one that waits for the end does its work.
     var isRunning = false
+    /// When the thread has nothing to do: it looks again when that occurs, or by itself.
+    var rest: Rest?
     /// Occurs when there's nothing more to do.
     var end: ThreadEvent?
+
+    var hasTasks: Bool { !stores.isEmpty || !histories.isEmpty }
+  }
+
+  /// A time without tasks.
+  private struct Rest {
+    let bell = ThreadEvent()
+    let end: MonotonicTime
+  }
+
+  private enum Next {
+    case task(@Sendable () throws -> Void)
+    case rest(ThreadEvent)
+    case end
   }
 
   /// The bare versions of an item.
@@ -48,6 +68,9 @@ final class BackgroundHasher: Sendable {
   static let bareCountMax = 64
   /// How many get theirs while a save has to wait.
   private static let unfoldedAtOnceCountMax = 8
+  /// How long the thread rests before it ends, and when it looks again.
+  private static let restDuration = Duration.seconds(2)
+  private static let restInterval = Duration.milliseconds(20)
   /// Of so many items the process knows how many bare versions it has added.
   private static let countedItemCountMax = 1024
 
@@ -93,42 +116,63 @@ final class BackgroundHasher: Sendable {
   /// Blocks until there's nothing more to do.
   func finish() {
     let (runs, end) = state.withLock { state -> (Bool, ThreadEvent?) in
-      if state.isRunning {
-        let end = state.end ?? ThreadEvent()
-        state.end = end
-        return (false, end)
+      if !state.isRunning {
+        state.isRunning = state.hasTasks
+        return (state.isRunning, nil)
       }
-      state.isRunning = !state.stores.isEmpty || !state.histories.isEmpty
-      return (state.isRunning, nil)
+      if state.rest != nil && !state.hasTasks { return (false, nil) }
+      let end = state.end ?? ThreadEvent()
+      state.end = end
+      state.rest?.bell.signal()
+      return (false, end)
     }
-    if runs { run() }
+    if runs { run(resting: false) }
     end?.wait()
   }
 
-  private func run() {
-    while let task = next() { try? task() }
+  private func run(resting: Bool = true) {
+    while true {
+      switch next(resting: resting) {
+      case .task(let task): try? task()
+      case .rest(let bell): _ = bell.wait(until: HostClock.shared.now.advanced(by: Self.restInterval))
+      case .end: return
+      }
+    }
   }
 
-  private func next() -> (() throws -> Void)? {
-    let (task, end) = state.withLock { state -> ((@Sendable () throws -> Void)?, ThreadEvent?) in
-      if !state.histories.isEmpty {
-        let history = state.histories.removeFirst()
-        return ({ try Self.unfold(history) }, nil)
+  private func next(resting: Bool) -> Next {
+    let time = HostClock.shared.now
+    let (next, end) = state.withLock { state -> (Next, ThreadEvent?) in
+      if let task = takeTask(&state) {
+        state.rest = nil
+        return (.task(task), nil)
       }
-      if !state.stores.isEmpty {
-        let store = state.stores.removeFirst()
-        return (
-          {
-            try Self.hash(store)
-            try self.prepareAddition(to: store)
-          }, nil
-        )
+      let end = state.end.take()
+      let rest = state.rest ?? Rest(end: time.advanced(by: Self.restDuration))
+      if resting, time < rest.end {
+        // A bell that was rung is of no use any more.
+        state.rest = rest.bell.isSignaled ? Rest(end: rest.end) : rest
+        return (state.rest.map { .rest($0.bell) } ?? .end, end)
       }
+      state.rest = nil
       state.isRunning = false
-      return (nil, state.end.take())
+      return (.end, end)
     }
     end?.signal()
-    return task
+    return next
+  }
+
+  private func takeTask(_ state: inout State) -> (@Sendable () throws -> Void)? {
+    if !state.histories.isEmpty {
+      let history = state.histories.removeFirst()
+      return { try Self.unfold(history) }
+    }
+    if state.stores.isEmpty { return nil }
+    let store = state.stores.removeFirst()
+    return {
+      try Self.hash(store)
+      try self.prepareAddition(to: store)
+    }
   }
 
   /// Those that can't get a directory now get it when somebody lists them.
@@ -152,10 +196,7 @@ final class BackgroundHasher: Sendable {
   private static func withHistory<Result>(
     at place: SystemPath, of store: Store, _ body: () throws -> Result
   ) throws -> Result {
-    let access = FileAccessIntent.writing(VersionKeeper.url(of: place), options: .forMerging)
-    return try FileCoordinator(label: "file versions", domain: store.domain).blocking.coordinate([access]) { _ in
-      try body()
-    }
+    try FileCoordinator(label: "file versions", domain: store.domain).change(VersionKeeper.url(of: place), body)
   }
 
   /// Hashes each version once: one that can't be read now is tried again with the next one that's added.

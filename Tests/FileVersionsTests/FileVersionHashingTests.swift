@@ -1,5 +1,6 @@
 import ContentHashing
 import FileCoordination
+import FileWatching
 import Foundation
 import SystemInterface
 import Testing
@@ -29,6 +30,26 @@ struct FileVersionHashingTests {
       #expect(listed.map(\.contentHash) == [hash(contents(1)), hash(contents(1))])
       #expect(try fixture.inode(first.url) == fixture.inode(second.url))
       #expect(try fixture.steps() == [])
+    }
+  }
+
+  @Test("The thread that hashes finds more to do while it rests, by itself or because somebody waits for it")
+  func rest() async throws {
+    try await withFixture { fixture in
+      let file = fixture.root.appending(path: "a")
+      try contents(1).write(to: file)
+      let first = try await fixture.versions.addVersion(of: file)
+      await FileVersions.waitForHashes()
+      // It rests, so there's nothing to wait for.
+      await FileVersions.waitForHashes()
+      let watcher = try TreeWatcher([SystemPath(fixture.root.path + "/store/items")])
+      try await watcher.waitUntilCurrent()
+      let second = try await fixture.versions.addVersion(of: file)
+      for await update in watcher.updates
+      where update.changes.contains(where: { $0.path.lastComponent == SystemPath("sha256") }) { break }
+      let listed = try #require(try await fixture.versions.versions(of: file))
+      #expect(listed == [second, first])
+      #expect(listed.map(\.contentHash) == [hash(contents(1)), hash(contents(1))])
     }
   }
 
