@@ -106,6 +106,10 @@ public struct BlockingFileVersions: Sendable {
   ) throws(FileVersionError) -> FileVersion {
     try keeper.throwing { keeper in
       let addition = Addition(isConflict: isConflict, parents: parents, byMoving: byMoving)
+      if byMoving, let lent = keeper.pathInTemporaryDirectory(source) {
+        // Nobody else knows of it.
+        return try keeper.coordinator.readOnce(url) { item in try keeper.add(item, from: lent, addition) }
+      }
       let intents = [
         FileAccessIntent.reading(url, options: .withoutChanges),
         byMoving ? FileAccessIntent.writing(source, options: .forDeleting) : .reading(source),

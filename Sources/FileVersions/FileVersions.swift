@@ -290,6 +290,9 @@ public struct FileVersions: Sendable {
 
   /// Lends an empty directory from which files become versions by a rename, and removes it at last.
   ///
+  /// The directory is the process's alone, and goes with it. So a file right inside of it isn't claimed when it becomes a version, has no
+  /// second name meanwhile, and is there again after an error.
+  ///
   /// - Parameters:
   ///   - url: The file of which they become versions.
   ///   - body: Makes a file in the directory, and passes it to ``addVersion(of:contentsOf:byMoving:isConflict:parents:)``.

@@ -329,6 +329,14 @@ extension VersionKeeper {
     Self.url(of: try store(for: path).makeTemporaryDirectory())
   }
 
+  /// The path of an item right inside a directory that ``makeTemporaryDirectory(for:)`` of this process has lent; no file system is asked.
+  func pathInTemporaryDirectory(_ url: URL) -> SystemPath? {
+    guard let path = SystemPath(url),
+      let root = VersionStore.root(ofTemporaryDirectory: path.parent, madeBy: Self.worker)
+    else { return nil }
+    return Self.recovered.withLock { $0.contains(root) } ? path : nil
+  }
+
   func removeTemporaryDirectory(_ url: URL) throws {
     let path = SystemPath(url.path(percentEncoded: false))
     if try HostFileSystem().statusIfPresent(of: path) != nil { try HostFileSystem().removeItem(at: path) }

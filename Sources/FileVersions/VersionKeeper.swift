@@ -25,7 +25,7 @@ final class VersionKeeper: Sendable {
   /// Ends the waits of the call that it's for.
   private let cancellation: CallCancellation?
   /// The stores in which this process has cleared up.
-  private static let recovered = Guarded<Set<SystemPath>>([])
+  static let recovered = Guarded<Set<SystemPath>>([])
 
   init(
     _ domain: CoordinationDomain, _ storage: VersionStorage, _ attributes: VersionAttributes,
@@ -82,8 +82,7 @@ final class VersionKeeper: Sendable {
       }, isAlive: Self.isAlive, time: time)
     if !Self.recovered.withLock({ $0.contains(store.root) }) {
       try store.checkDirectories()
-      let steps = FileAccessIntent.writing(Self.url(of: store.root.appending("steps")), options: .forMerging)
-      try Self.blocking(coordinator, [steps]) {
+      try Self.withAccess(to: [Self.url(of: store.root.appending("steps"))], coordinator) {
         if try store.recover() > 0 { try store.sweepContents() }
         try forgetRemovals(in: store)
       }
@@ -123,13 +122,11 @@ final class VersionKeeper: Sendable {
   ) throws -> Result {
     guard let first = paths.first else { preconditionFailure("no path") }
     let store = try store(for: first)
-    let intents = paths.map { path in
-      FileAccessIntent.writing(Self.url(of: store.place(of: path)), options: .forMerging)
-    }
+    let places = paths.map { Self.url(of: store.place(of: $0)) }
     var taken = TakenLeftovers()
     defer { for (version, path) in taken.added { announce(FileVersion.ID(version.item, version.id), takenAt: path) } }
     do {
-      return try Self.blocking(coordinator, intents) {
+      return try Self.withAccess(to: places, coordinator) {
         for path in paths {
           try adoptHistory(of: path, into: store)
           let there = takeLeftovers(at: path, in: store, claimed: paths)
@@ -192,10 +189,14 @@ final class VersionKeeper: Sendable {
     }
   }
 
-  private static func blocking<Result>(
-    _ coordinator: FileCoordinator, _ intents: [FileAccessIntent], _ body: () throws -> Result
+  /// Keeps others from changing what is in some directories of a store.
+  private static func withAccess<Result>(
+    to places: [URL], _ coordinator: FileCoordinator, _ body: () throws -> Result
   ) throws -> Result {
-    try coordinator.blocking.coordinate(intents) { _ in try body() }
+    // An access to one item needs no arbiter while nobody else is there.
+    if places.count == 1 { return try coordinator.change(places[0], body) }
+    let intents = places.map { FileAccessIntent.writing($0, options: .forMerging) }
+    return try coordinator.blocking.coordinate(intents) { _ in try body() }
   }
 
   static func url(of path: SystemPath) -> URL {

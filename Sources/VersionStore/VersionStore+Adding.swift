@@ -49,55 +49,90 @@ extension VersionStore {
   ) throws(VersionStoreError) -> StoredVersion {
     guard status.kind == .regular || status.kind == .directory else { throw .notAFile(source) }
     let (id, hasDirectory) = try drawID(for: item)
-    let step = step(id.description)
-    // From the commit of a copy on there's nothing to complete.
-    let completion: Step? =
-      taking == .copying
-      ? nil : .add(item, source: source, status.identity, taking, draft.map { Step.Draft(name: $0, worker: worker) })
+    var addition = Addition(
+      Draft(id: id, item: item, name: name ?? source.lastComponent, attributes, status), from: source, taking,
+      in: step(id.description), isLent: isInTemporaryDirectory(source),
+      draft.map { Step.Draft(name: $0, worker: worker) })
     do throws(VersionStoreError) {
       if !hasDirectory { try ensureDurableDirectory(layout.directory(of: item)) }
-      try begin(step)
-      let draft = Draft(id: id, item: item, name: name ?? source.lastComponent, attributes, status)
-      let isShared = try fill(step, from: source, as: draft.name, status, taking)
+      try begin(addition.step)
+      addition.isShared = try fill(addition)
       let isHashedLater = isHashedLater(status, hashing)
-      let version =
-        isShared
-        ? try describeShared(
-          draft, in: step, isHashedLater: isHashedLater, taking == .moving ? completion : nil, &parts)
-        : isHashedLater ? try describeUnhashed(draft, in: step) : try describe(draft, in: step)
-      if isHashedLater { try noteTask(version, in: step) }
-      if let completion, isShared {
-        // Nothing is lost as long as the file has its former name as well: so all of it gets to the disk by one wait.
-        let isMarkDurable = try placeShared(step, version, completion)
-        if taking == .moving {
-          let others = isMarkDurable ? [] : [layout.mark(of: id, of: item)]
-          try storing { () throws(SystemError) in try settle(version, parts, alsoAt: others) }
-        }
-      } else {
-        try commit(step, version, completion)
-      }
+      let version = try describe(addition, isHashedLater: isHashedLater, &parts)
+      if isHashedLater { try noteTask(version, in: addition.step) }
+      try commit(addition, version, parts)
       // A replacement that shares the file ends when the other file is there.
-      if taking == .linking && isShared { return version }
-      if taking == .moving { try completeMove(of: version, from: source, status.identity, parts.contents) }
-      if taking != .copying { try? endStep(of: id, of: item) }
+      if taking == .linking && addition.isShared { return version }
+      try complete(addition, version, parts)
       if isHashedLater { hashingIsDue?() }
       return version
     } catch {
-      if try versionIfPresent(id, of: item) == nil {
-        try? undo(step)
-        try? unlink(layout.mark(of: id, of: item))
-        removeTask(UnhashedVersion(item: item, id: id))
-      } else if taking == .moving, try self.status(of: source)?.identity == status.identity {
-        // It can't be taken from where it is.
-        try? remove(id, of: item)
-        try? unlink(layout.mark(of: id, of: item))
+      try undo(addition)
+      throw addition.forCaller(error)
+    }
+  }
+
+  /// An addition that's under way.
+  private struct Addition {
+    let draft: Draft
+    let source: SystemPath
+    let taking: Taking
+    let step: SystemPath
+    /// What has to be completed from the commit on: nothing of a copy.
+    let completion: Step?
+    /// Whether the source is a file in a directory that the process has made for new versions.
+    let isLent: Bool
+    /// Whether the file itself is in the step, and no copy.
+    var isShared = false
+
+    init(
+      _ draft: Draft, from source: SystemPath, _ taking: Taking, in step: SystemPath, isLent: Bool, _ save: Step.Draft?
+    ) {
+      self.draft = draft
+      self.source = source
+      self.taking = taking
+      self.step = step
+      self.isLent = isLent && taking == .moving && draft.status.kind == .regular
+      completion = taking == .copying ? nil : .add(draft.item, source: source, draft.status.identity, taking, save)
+    }
+
+    /// The contents in the step.
+    var contents: SystemPath { step.appending(StoreLayout.contentsName).appending(draft.name) }
+
+    /// The caller knows the package, and not the step.
+    func forCaller(_ error: VersionStoreError) -> VersionStoreError {
+      guard case .notAFile(let path) = error, path.isInside(contents) else { return error }
+      return .notAFile(SystemPath(bytes: source.bytes + path.bytes.dropFirst(contents.bytes.count)))
+    }
+  }
+
+  /// Nothing has changed after an error: what was lent is back, the step is gone, and so is a version whose source can't be taken away.
+  ///
+  /// - Throws: The error of a system call: what was lent is where it is, and nothing else was undone.
+  private func undo(_ addition: Addition) throws(VersionStoreError) {
+    let (id, item) = (addition.draft.id, addition.draft.item)
+    if addition.isLent && addition.isShared { try giveBack(addition) }
+    if try versionIfPresent(id, of: item) == nil {
+      try? undo(addition.step)
+      try? unlink(layout.mark(of: id, of: item))
+      removeTask(UnhashedVersion(item: item, id: id))
+    } else if addition.taking == .moving,
+      try self.status(of: addition.source)?.identity == addition.draft.status.identity
+    {
+      try? remove(id, of: item)
+      try? unlink(layout.mark(of: id, of: item))
+    }
+  }
+
+  /// Returns a file that was lent to where it was.
+  private func giveBack(_ addition: Addition) throws(VersionStoreError) {
+    let place = layout.directory(of: addition.draft.id, of: addition.draft.item)
+    let name = SystemPath(StoreLayout.contentsName).appending(addition.draft.name)
+    for path in [place.appending(name), addition.contents] where try status(of: path) != nil {
+      return try storing { () throws(SystemError) in
+        try files.rename(
+          path, at: .workingDirectory, to: addition.source, at: .workingDirectory, .exclusive)
       }
-      // The caller knows the package, and not the step.
-      let draft = step.appending(StoreLayout.contentsName).appending(name ?? source.lastComponent)
-      if case .notAFile(let path) = error, path.isInside(draft) {
-        throw .notAFile(SystemPath(bytes: source.bytes + path.bytes.dropFirst(draft.bytes.count)))
-      }
-      throw error
     }
   }
 
@@ -152,17 +187,20 @@ extension VersionStore {
     }
   }
 
-  /// Brings the contents into a step: as another name of the file that's handed over, or as a copy.
+  /// Brings the contents into a step: the file that's handed over, as its only name or another one, or a copy.
   ///
-  /// - Returns: Whether the file has its former name as well until ``completeMove(of:from:_:)`` or
-  ///   ``completeReplacement(of:from:_:)``.
-  private func fill(
-    _ step: SystemPath, from source: SystemPath, as name: SystemPath, _ status: FileStatus, _ taking: Taking
-  ) throws(VersionStoreError) -> Bool {
-    let target = step.appending(StoreLayout.contentsName).appending(name)
-    if taking != .copying, status.kind == .regular, status.linkCount == 1 {
+  /// - Returns: Whether it's the file itself, which has its former name as well until ``completeMove(of:from:_:_:)`` or
+  ///   ``completeReplacement(of:from:_:)``, unless it was lent.
+  private func fill(_ addition: Addition) throws(VersionStoreError) -> Bool {
+    let (source, target, status) = (addition.source, addition.contents, addition.draft.status)
+    if addition.taking != .copying, status.kind == .regular, status.linkCount == 1 {
       do throws(SystemError) {
-        try files.link(source, at: .workingDirectory, to: target, at: .workingDirectory, links: .noFollow)
+        if addition.isLent {
+          // The process owns the directory: nobody misses the name until the commit.
+          try files.rename(source, at: .workingDirectory, to: target, at: .workingDirectory, .exclusive)
+        } else {
+          try files.link(source, at: .workingDirectory, to: target, at: .workingDirectory, links: .noFollow)
+        }
         return true
       } catch {
         // Another file system, or one without hard links: copied, and removed at last.
@@ -170,6 +208,18 @@ extension VersionStore {
     }
     try storing { () throws(SystemError) in try files.copyItem(from: source, to: target, replacing: false) }
     return false
+  }
+
+  /// Writes the record of what is in a step.
+  private func describe(
+    _ addition: Addition, isHashedLater: Bool, _ parts: inout OpenParts
+  ) throws(VersionStoreError) -> StoredVersion {
+    let (draft, step) = (addition.draft, addition.step)
+    if addition.isShared {
+      let completion = addition.taking == .moving ? addition.completion : nil
+      return try describeShared(draft, in: step, isHashedLater: isHashedLater, completion, &parts)
+    }
+    return isHashedLater ? try describeUnhashed(draft, in: step) : try describe(draft, in: step)
   }
 
   /// Reads the contents of a step and writes its record; equal contents are stored once already.
@@ -279,6 +329,36 @@ extension VersionStore {
     }
   }
 
+  /// Gives a version its place: it's on the disk then, unless it's to replace a file that it shares.
+  private func commit(
+    _ addition: Addition, _ version: StoredVersion, _ parts: OpenParts
+  ) throws(VersionStoreError) {
+    guard addition.isShared, let completion = addition.completion else {
+      return try commit(addition.step, version, addition.completion)
+    }
+    // Nothing is lost as long as the file has its former name as well: so all of it gets to the disk by one wait.
+    let isMarkDurable = try placeShared(addition.step, version, completion)
+    if addition.taking != .moving { return }
+    // What is in a directory that was lent goes with the process: nothing has to be completed after the power has failed.
+    let marks = addition.isLent ? [] : [layout.marks(of: version.item)]
+    let others = marks + (isMarkDurable ? [] : [layout.mark(of: version.id, of: version.item)])
+    try storing { () throws(SystemError) in try settle(version, parts, alsoAt: others) }
+  }
+
+  /// Takes the source away after the commit.
+  private func complete(
+    _ addition: Addition, _ version: StoredVersion, _ parts: OpenParts
+  ) throws(VersionStoreError) {
+    if addition.taking == .copying { return }
+    if addition.isLent && addition.isShared {
+      // The version has all that its users see: if that fails, the next look completes it.
+      do throws(VersionStoreError) { try completeFile(of: version, parts.contents) } catch { return }
+    } else if addition.taking == .moving {
+      try completeMove(of: version, from: addition.source, addition.draft.status.identity, parts.contents)
+    }
+    try? endStep(of: version.id, of: version.item)
+  }
+
   /// There's something to complete from then on, unless that's `nil`.
   private func commit(_ step: SystemPath, _ version: StoredVersion, _ completion: Step?) throws(VersionStoreError) {
     let directory = layout.directory(of: version.item)
@@ -330,14 +410,20 @@ extension VersionStore {
   /// Brings a version to the disk together with the file that takes the place of the kept one only then.
   ///
   /// All waits are one, so that a file system with a journal makes one commit of all of it.
+  ///
+  /// - Parameters:
+  ///   - version: The version.
+  ///   - open: Its files that are open.
+  ///   - replacement: The file that replaces the kept one.
+  ///   - paths: What else has to be on the disk: what tells the next process about something to complete.
+  /// - Throws: The error of a system call.
   func settle(
     _ version: StoredVersion, _ open: OpenParts, with replacement: [FileDescriptor] = [],
     alsoAt paths: [SystemPath] = []
   ) throws(SystemError) {
     let place = layout.directory(of: version.id, of: version.item)
     let parts = parts(of: version, in: place).dropFirst(open.opened.count)
-    try synchronize(
-      parts + [place.parent, layout.marks(of: version.item)] + paths, with: replacement + open.opened)
+    try synchronize(parts + [place.parent] + paths, with: replacement + open.opened)
   }
 
   /// Everything that has to be on the disk of the version of a file, with its directory; the files come first, as in ``OpenParts``.

@@ -22,6 +22,11 @@ extension VersionStore {
     }
     if version.isPackage { return try removeRest(of: version, at: source) }
     try removeRest(of: version, at: source, identity)
+    try completeFile(of: version, open)
+  }
+
+  /// The file of a version has no other name any more: nobody can write to it from now on, and equal versions may share it.
+  func completeFile(of version: StoredVersion, _ open: OpenParts.Contents?) throws(VersionStoreError) {
     if let open { try seal(open.file) } else { try seal(path(of: version)) }
     if let hash = version.hash { try share(path(of: version), hash) }
   }

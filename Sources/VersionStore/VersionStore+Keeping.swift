@@ -76,7 +76,7 @@ extension VersionStore {
 
   private func settle(_ kept: KeptWhileReplaced, with files: [FileDescriptor] = []) throws(SystemError) {
     if kept.isBare { return try settleBare(kept.version, kept.parts, with: files) }
-    try settle(kept.version, kept.parts, with: files)
+    try settle(kept.version, kept.parts, with: files, alsoAt: [layout.marks(of: kept.version.item)])
   }
 
   private func complete(

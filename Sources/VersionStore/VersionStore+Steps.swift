@@ -81,11 +81,31 @@ extension VersionStore {
   /// - Returns: The directory.
   /// - Throws: The error of a system call.
   package func makeTemporaryDirectory() throws(VersionStoreError) -> SystemPath {
-    let path = step("new-" + String(UInt64.random(in: .min ... .max), radix: 16))
+    let path = step(Self.temporaryPrefix + String(UInt64.random(in: .min ... .max), radix: 16))
     try storing { () throws(SystemError) in
       try files.makeDirectory(path, at: .workingDirectory, mode: 0o700)
     }
     return path
+  }
+
+  private static let temporaryPrefix = "new-"
+
+  /// The store in which a process has made a directory by ``makeTemporaryDirectory()``, by the directory's path alone.
+  ///
+  /// - Parameters:
+  ///   - directory: The directory, as it was handed out.
+  ///   - worker: The process.
+  /// - Returns: The directory of the store; `nil` if the path has another form, or names another process.
+  package static func root(ofTemporaryDirectory directory: SystemPath, madeBy worker: String) -> SystemPath? {
+    let name = directory.lastComponent
+    guard name.bytes.starts(with: temporaryPrefix.utf8), name.description.hasSuffix(".\(worker)") else { return nil }
+    let root = directory.parent.parent
+    return StoreLayout(root: root).steps == directory.parent ? root : nil
+  }
+
+  /// Whether an item is right inside a directory that this process has made for new versions; nobody else uses it.
+  func isInTemporaryDirectory(_ path: SystemPath) -> Bool {
+    Self.root(ofTemporaryDirectory: path.parent, madeBy: worker) == root
   }
 
   /// The directories of the next addition by this process, and the file of its record, which is empty.

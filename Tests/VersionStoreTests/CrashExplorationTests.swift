@@ -20,10 +20,10 @@ struct CrashExplorationTests {
 
   /// An operation on a store with two versions, one of which has the contents that are added.
   enum Operation: CaseIterable, Sendable {
-    case add, addEqual, addPackage, move, movePackage, replace, replaceEqual, remove, removeShared, retire, reinstate
+    case add, addEqual, addPackage, move, moveLent, movePackage, replace, replaceEqual, remove, removeShared, retire, reinstate
 
     /// Those of a normal run, or all.
-    static let explored = Budget.isLong ? allCases : [.addEqual, .move, .replaceEqual, .removeShared, .reinstate]
+    static let explored = Budget.isLong ? allCases : [.addEqual, .move, .moveLent, .replaceEqual, .removeShared, .reinstate]
 
     /// The state before it.
     func prepare(_ sandbox: StoreSandbox, _ item: ItemID, _ hashing: Hashing) throws {
@@ -38,7 +38,7 @@ struct CrashExplorationTests {
       try sandbox.write("a", self == .addEqual || self == .replaceEqual ? "shared" : "new", mode: 0o640)
       try sandbox.write("p/1", "shared", mode: 0o600)
       try sandbox.write("p/in/2", "two")
-      if self == .move { try store.prepareAddition() }
+      if self == .move || self == .moveLent { try store.prepareAddition() }
       if self == .reinstate { try store.retire(#require(store.versions(of: item).first).id, of: item) }
     }
 
@@ -50,6 +50,10 @@ struct CrashExplorationTests {
       case .addPackage: _ = try store.add(contentsOf: sandbox.path("p"), to: item, StoreSandbox.attributes)
       case .move:
         _ = try store.add(contentsOf: sandbox.path("a"), to: item, StoreSandbox.attributes, taking: .moving)
+      case .moveLent:
+        // The file goes with the process that was to keep it.
+        let source = try sandbox.lend("new")
+        _ = try store.add(contentsOf: source, to: item, named: SystemPath("a"), StoreSandbox.attributes, taking: .moving)
       case .movePackage:
         _ = try store.add(contentsOf: sandbox.path("p"), to: item, StoreSandbox.attributes, taking: .moving)
       case .replace, .replaceEqual:
