@@ -12,7 +12,8 @@ package import SystemInterface
 ///
 /// Values are in memory: to read one takes neither a system call nor a wait for the disk. A write is appended to a file before the call
 /// returns, so it survives the end of the process; ``synchronize()`` waits until it survives a loss of power. Other processes
-/// of the user that have opened the store see it some moments later.
+/// of the user that have opened the store see it some moments later; within five seconds where the kernel doesn't watch the directory of
+/// the store, because the user has as many watches as inotify(7) allows, or because of the file system.
 ///
 /// All functions may be called from any thread. Two stores of the same name in one process are like two processes.
 ///
@@ -75,7 +76,8 @@ public final class KeyValueStore: Sendable {
   }
 
   init(
-    _ name: String, _ configuration: Configuration, files: any FileSystem, now: @escaping @Sendable () -> Int64
+    _ name: String, _ configuration: Configuration, files: any FileSystem, now: @escaping @Sendable () -> Int64,
+    watching means: StoreWatch.Means = StoreWatch.Means()
   ) throws(KeyValueStoreError) {
     self.name = name
     self.configuration = configuration
@@ -87,7 +89,8 @@ public final class KeyValueStore: Sendable {
       budget: UploadBudget(
         countMax: configuration.uploadCountMax, interval: configuration.uploadInterval.wholeNanoseconds))
     let engine = try StoreEngine(
-      place, configuration.limits, settings, configuration.policies, configuration.sealing, files: files, now: now)
+      place, configuration.limits, settings, configuration.policies, configuration.sealing, files: files, now: now,
+      watching: StoreWatch(means, configuration.clock))
     self.engine = engine
     disk = DiskSynchronizer { [files] () throws(KeyValueStoreError) in
       try ReplicaFile.synchronize(in: engine.directory, files)

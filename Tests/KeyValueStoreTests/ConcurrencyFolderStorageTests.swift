@@ -170,23 +170,25 @@ struct ConcurrencyFolderStorageTests {
     #expect(sandbox.names.isEmpty)
   }
 
-  @Test("A folder that can't be watched is looked at")
-  func unwatched() async throws {
+  @Test(
+    "A folder that can't be watched because of its file system, the user's watches or queues, or descriptors is looked at",
+    arguments: [EOPNOTSUPP, ENOSPC, EMFILE, ENFILE])
+  func unwatched(_ number: Int32) async throws {
     let storage = try FolderStorage(
       SystemPath(sandbox.path), for: FolderSandbox.identity(1), unwatchedInterval: .milliseconds(5)
     ) { (directory, _) throws(SystemError) in
-      throw SystemError(call: "inotify_add_watch(2)", paths: [directory], errno: EOPNOTSUPP)
+      throw SystemError(call: "inotify_add_watch(2)", paths: [directory], errno: number)
     }
     let reading = Task { try await batches(storage, after: 0, 3) }
     _ = try await upload(3, try sandbox.storage(2))
     #expect(try await reading.value.map(\.revision) == [1, 2, 3])
   }
 
-  @Test("A folder that can't be watched because there are too many watches is a failure")
-  func tooManyWatches() async throws {
+  @Test("A folder that can't be watched for another reason is a failure")
+  func unwatchable() async throws {
     let storage = try FolderStorage(SystemPath(sandbox.path), for: FolderSandbox.identity(1)) {
       (directory, _) throws(SystemError) in
-      throw SystemError(call: "inotify_add_watch(2)", paths: [directory], errno: ENOSPC)
+      throw SystemError(call: "inotify_add_watch(2)", paths: [directory], errno: EACCES)
     }
     await #expect(throws: SharedStorageFailure.self) { _ = try await batches(storage, after: 0, 1) }
   }

@@ -25,9 +25,10 @@ final class StoreSandbox: Sendable {
 
   func store(
     _ name: String = "s", _ configuration: KeyValueStore.Configuration? = nil,
-    files: any FileSystem = HostFileSystem()
+    files: any FileSystem = HostFileSystem(), watching means: StoreWatch.Means = StoreWatch.Means()
   ) throws(KeyValueStoreError) -> KeyValueStore {
-    try KeyValueStore(name, configuration ?? self.configuration(), files: files, now: { HostWallClock.now })
+    try KeyValueStore(
+      name, configuration ?? self.configuration(), files: files, now: { HostWallClock.now }, watching: means)
   }
 
   /// The path of a store's journal.

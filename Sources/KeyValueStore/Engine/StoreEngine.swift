@@ -9,7 +9,6 @@ internal import SystemInterface
 /// | `values` | its lock | readers never wait for the disk |
 /// | `listeners`, `wakeUps` | their locks | any thread begins and ends to listen |
 /// | `customPolicies` | its lock | a key may be defined while another one is merged |
-/// | `watching` | its lock | signing in as somebody else replaces it |
 /// | `failure`, `sealFailures` | their locks | the thread that takes in news of others can't report to a caller |
 final class StoreEngine: Sendable {
   private struct Replica: ~Copyable {
@@ -28,23 +27,25 @@ final class StoreEngine: Sendable {
   private let values: Guarded<KeyTable<StoredValue>>
   private let listeners = Guarded(StoreListeners())
   private let wakeUps = Guarded(WakeUps())
-  private let watching = Guarded<[DirectoryWatch.Registration]>([])
   private let customPolicies: Guarded<[String: MergePolicy]>
   private let failure = Guarded<KeyValueStoreError?>(nil)
   /// The present values that couldn't be opened, with the reason.
   private let sealFailures = Guarded(KeyTable<KeyValueStoreError>())
   private let sealing: StoreSealing?
   private let now: @Sendable () -> Int64
+  /// Its watches are those of the present replica, and change while that's locked, but for the first ones.
+  private let watching: StoreWatch
 
   init(
     _ place: StorePlace, _ limits: StoreLimits, _ settings: ReplicaSettings, _ policies: [String: MergePolicy],
-    _ sealing: StoreSealing?, files: any FileSystem, now: @escaping @Sendable () -> Int64
+    _ sealing: StoreSealing?, files: any FileSystem, now: @escaping @Sendable () -> Int64, watching: StoreWatch
   ) throws(KeyValueStoreError) {
     name = place.store
     self.limits = limits
     self.sealing = sealing
     self.files = files
     self.now = now
+    self.watching = watching
     if sealing != nil, let policy = policies.first(where: { $0.value.kind != .lastWriter }) {
       throw Self.unmergeable(policy.key)
     }
@@ -162,7 +163,7 @@ final class StoreEngine: Sendable {
       replica = Replica(file: consume file, directory: directory, generation: replica.generation + 1)
       let items = former.difference(to: values)
       self.values.withLock { $0 = values }
-      watching.withLock { $0 = registrations }
+      follow(registrations)
       tell([StoreChange(reason: .accountChange, items: items)])
       signal()
       return nil
@@ -280,29 +281,41 @@ final class StoreEngine: Sendable {
     return try outcome.get()
   }
 
-  /// Takes in what others write from now on.
+  // MARK: Watching
+
+  /// Takes in what others write from now on; at intervals where the directory can't be watched.
   ///
-  /// - Throws: EMFILE or ENOSPC when the user has too many queues or watches.
+  /// - Throws: The reason why the directory can't be looked at either.
   func beginWatching() throws(SystemError) {
-    let registrations = try watch(directory)
-    watching.withLock { $0 = registrations }
+    follow(try watch(directory))
     // Something may have been written before.
     takeInNews()
   }
 
-  /// Watches the directory of a store and those of the account and of all stores, which somebody may remove.
   private func watch(_ directory: SystemPath) throws(SystemError) -> [DirectoryWatch.Registration] {
-    var registrations = [
-      try DirectoryWatch.begin(directory) { [weak self] news in
-        guard let self else { return }
-        if news.names.contains(SyncTurn.name) { signal() }
-        if news.isUncertain || news.names != [SyncTurn.name] { takeInNews() }
-      }
-    ]
-    for around in [directory.parent, directory.parent.parent] {
-      registrations.append(try DirectoryWatch.begin(around) { [weak self] _ in self?.takeInNews() })
+    try watching.begin(directory) { [weak self] news in
+      guard let self else { return }
+      if news.names.contains(SyncTurn.name) { signal() }
+      if news.isUncertain || news.names != [SyncTurn.name] { takeInNews() }
     }
-    return registrations
+  }
+
+  private func follow(_ registrations: [DirectoryWatch.Registration]) {
+    watching.follow(registrations) { [weak self] in self?.poll() ?? false }
+  }
+
+  /// Looks at a store whose directory isn't watched, and tries to watch it.
+  ///
+  /// - Returns: Whether it has to be looked at again.
+  private func poll() -> Bool {
+    let isWatched = replica.withLock { replica in
+      if let registrations = try? watch(replica.directory), !registrations.isEmpty { follow(registrations) }
+      return watching.endsPolling()
+    }
+    takeInNews()
+    // Another process may have ended its turn.
+    signal()
+    return !isWatched
   }
 
   /// The journal may be in another directory by now, of the same name.
@@ -311,7 +324,7 @@ final class StoreEngine: Sendable {
     // Otherwise the next call tries it again.
     guard let registrations = try? watch(replica.directory) else { return }
     replica.watchedCount = replica.file.reopenCount
-    watching.withLock { $0 = registrations }
+    follow(registrations)
   }
 
   /// Takes in what other processes have written.
@@ -366,6 +379,7 @@ final class StoreEngine: Sendable {
 
   /// Nothing more is told.
   func end() {
+    watching.end()
     for listener in listeners.withLock({ $0.current() }) { listener.end() }
   }
 }

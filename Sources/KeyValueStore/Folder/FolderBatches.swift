@@ -18,7 +18,6 @@ package struct FolderBatches: AsyncSequence, Sendable {
     private var identity: FileIdentity?
     private let wakeUp = WakeUp()
     private var registrations: [DirectoryWatch.Registration] = []
-    private var isWatchable = true
 
     init(storage: FolderStorage, revision: Int64) {
       self.storage = storage
@@ -30,7 +29,7 @@ package struct FolderBatches: AsyncSequence, Sendable {
     package mutating func next() async throws -> SharedBatch? {
       while !Task.isCancelled {
         // Before the change is looked for, so that one that comes meanwhile gives a signal.
-        if registrations.isEmpty, isWatchable { try await beginWatch() }
+        if registrations.isEmpty { registrations = try await storage.beginWatch(wakeUp) }
         let (change, found) = try await storage.next(after: revision, in: identity)
         if let identity, let found, identity != found { registrations = [] }
         identity = found ?? identity
@@ -39,14 +38,10 @@ package struct FolderBatches: AsyncSequence, Sendable {
           return change.batch(for: storage.replica)
         }
         let clock = storage.clock
-        await wakeUp.wait(until: isWatchable ? nil : clock.now.advanced(by: storage.unwatchedInterval), clock)
+        await wakeUp.wait(
+          until: registrations.isEmpty ? clock.now.advanced(by: storage.unwatchedInterval) : nil, clock)
       }
       return nil
-    }
-
-    private mutating func beginWatch() async throws(SharedStorageFailure) {
-      registrations = try await storage.beginWatch(wakeUp)
-      isWatchable = !registrations.isEmpty
     }
   }
 }

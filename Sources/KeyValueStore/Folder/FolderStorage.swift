@@ -8,8 +8,8 @@ package import SystemInterface
 /// Syncthing, aren't that: two machines could give the same number to two changes. Directories that are made have the mode 0700, and files 0600:
 /// devices belong to one user.
 ///
-/// inotify(7) reports changes at once. Where other machines make changes without this kernel, as on NFS, the folder is looked at every five
-/// seconds instead.
+/// inotify(7) reports changes at once. Where other machines make changes without this kernel, as on NFS, and while the user has as many watches
+/// as the kernel allows, the folder is looked at every five seconds instead.
 ///
 /// Functions work on threads that may block, and may be called from any task, also at once. They end when their task is cancelled, unless the
 /// file system doesn't answer.
@@ -39,7 +39,8 @@ package struct FolderStorage: SharedStorage {
   init(
     _ folder: SystemPath, for identity: StoreIdentity, files: any FileSystem = HostFileSystem(),
     compaction: FolderContents.Compaction = FolderContents.Compaction(),
-    unwatchedInterval: Duration = .seconds(5), clock: any CoordinationClock = HostClock.shared,
+    unwatchedInterval: Duration = DirectoryWatch.unwatchedInterval,
+    clock: any CoordinationClock = HostClock.shared,
     watching beginWatch: @escaping @Sendable (SystemPath, WakeUp) throws(SystemError) -> DirectoryWatch.Registration = {
       (directory, wakeUp) throws(SystemError) in
       try DirectoryWatch.begin(directory) { [weak wakeUp] _ in wakeUp?.signal() }
@@ -92,7 +93,7 @@ package struct FolderStorage: SharedStorage {
 
   /// Watches the directory of the store and those above it up to the folder, which may be moved away.
   ///
-  /// - Returns: Nothing for a folder that can't be watched.
+  /// - Returns: Nothing for a folder that can't be watched now or at all.
   func beginWatch(_ wakeUp: WakeUp) async throws(SharedStorageFailure) -> [DirectoryWatch.Registration] {
     try await Self.run { [contents, beginWatch] () throws(SharedStorageFailure) in
       // The directory is made if it isn't there.
@@ -105,7 +106,7 @@ package struct FolderStorage: SharedStorage {
           }
           return registrations
         } catch {
-          if error.number == .notSupported { return [] }
+          if error.forbidsWatching { return [] }
           throw SharedStorageFailure(error, in: path)
         }
       }

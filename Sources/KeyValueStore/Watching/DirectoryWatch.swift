@@ -28,6 +28,9 @@ final class DirectoryWatch: Sendable {
   private let watcher: InotifyWatcher
   private let members = Guarded(Members())
 
+  /// How often a directory is looked at that can't be watched.
+  static let unwatchedInterval = Duration.seconds(5)
+
   private static let shared = Guarded<DirectoryWatch?>(nil)
 
   /// A watch that goes on as long as it's referenced.
@@ -91,7 +94,10 @@ final class DirectoryWatch: Sendable {
   private func run() {
     while true {
       _ = ThreadEvent().wait(until: MonotonicTime.host().advanced(by: Self.pause))
-      do throws(SystemError) { try watcher.waitForEvents() } catch { return }
+      do throws(SystemError) { try watcher.waitForEvents() } catch {
+        // Too few descriptors or threads, perhaps not for long; events are kept until then.
+        _ = ThreadEvent().wait(until: MonotonicTime.host().advanced(by: Self.unwatchedInterval))
+      }
       var (news, isAll): ([WatchID: DirectoryNews], Bool) = ([:], false)
       for event in watcher.takeEvents() {
         switch event {
