@@ -15,7 +15,9 @@ struct ValuesTests {
     ]
   }
 
-  private func run(_ arguments: String...) throws -> Tool.Result {
+  private func run(_ arguments: String...) throws -> Tool.Result { try run(arguments) }
+
+  private func run(_ arguments: [String]) throws -> Tool.Result {
     try Tool.run(["values"] + arguments, environment: environment)
   }
 
@@ -45,12 +47,32 @@ struct ValuesTests {
     #expect(try run("list", "--store", "other").output.isEmpty)
   }
 
+  @Test("Numbers keep all digits, and negative ones need no '--'")
+  func numbers() throws {
+    let text = #"{"a":[-1,"12345678901234567890123\\" 99999999999999999999"]}"#
+    let set = try run(
+      "set", "low", "-9223372036854775808", "high", "9223372036854775807", "real", "-2.5e3", "large", "1e300", "text", text)
+    #expect(set.status == 0, "\(set.errors)")
+    #expect(try run("get", "low", "high").output == "-9223372036854775808\n9223372036854775807\n")
+    #expect(try run("get", "real", "large", "text").output == "-2500\n1e+300\n\(text)\n")
+    let option = try run("set", "low", "-x")
+    #expect(option.status == 64 && option.errors.contains("'--'"), "\(option.errors)")
+    #expect(try run("set", "--", "low", "-x").status == 0)
+    #expect(try run("get", "low").output == "-x\n")
+  }
+
   @Test("Words that make no sense end with a code and what to do")
   func mistakes() throws {
     #expect(try run("drop").status == 64)
     #expect(try run("set", "key").status == 64)
     #expect(try run("get").status == 64)
     #expect(try run("set", "k", "null").status == 65)
+    for digits in ["9223372036854775808", "-9223372036854775809", #"[1,{"a":123456789012345678901234}]"#] {
+      let long = try run("set", "k", digits)
+      #expect(long.status == 65 && long.errors.contains("would lose some"), "\(long.errors)")
+    }
+    let many = try run(["set"] + (0...100).flatMap { ["k\($0)", "1"] })
+    #expect(many.status == 64 && many.errors.contains("at most 201 words at once, and got 203"), "\(many.errors)")
     #expect(try run("set", String(repeating: "k", count: 129), "1").status == 64)
     #expect(try run("list", "--store", "a/b").status == 64)
     let alone = try run("flush")

@@ -286,7 +286,7 @@ extension ScopeCore {
     hasher.combine(looks.names)
     hasher.combine(departures)
     hasher.combine(misplaced)
-    for set in [polled, unreadable, doubles, refilled] { hasher.combine(set) }
+    for set in [polled, Set(unreadable.keys), doubles, refilled] { hasher.combine(set) }
     for set in [uncertainRoots, alteredRoots, blindRoots] { hasher.combine(set) }
     hasher.combine(unmatchedLinks)
     hasher.combine(isBehind)

@@ -535,6 +535,52 @@ struct ScopeIndexerTests {
     #expect(indexed.indexer.health.isComplete)
   }
 
+  @Test(
+    "L19: the files of a known directory that can't be read stay where it's for lack of descriptors or a fault, and go where it's a refusal",
+    arguments: [(EMFILE, true), (ENFILE, true), (ENOMEM, true), (EIO, true), (EACCES, false), (EPERM, false)])
+  func unreadableLater(_ number: Int32, staying isStaying: Bool) throws {
+    let tree = try TemporaryTree()
+    for name in ["d", "d/sub"] { try tree.makeDirectory(name) }
+    for name in ["d/f", "d/sub/g"] { try tree.write(name) }
+    let isBroken = Guarded(false)
+    let directory = tree.path("d")
+    let door = ScriptedFileSystem { call in
+      let isOpening = call.call == .open || call.call == .openWithoutSymbolicLinks
+      return isOpening && call.paths == [directory] && isBroken.withLock { $0 } ? .fail(number) : .proceed
+    }
+    let indexed = try IndexedTree(tree, files: door)
+    let (file, inside) = (try #require(indexed.number("d/f")), try #require(indexed.number("d/sub/g")))
+    isBroken.withLock { $0 = true }
+    try tree.write("d/new")
+    try tree.write(tree.path("d/f"), "more", adding: true)
+    indexed.settle()
+    #expect((indexed.number("d/f") == file) == isStaying && (indexed.number("d/sub/g") == inside) == isStaying)
+    #expect(indexed.indexer.health.unreadableDirectoryCount == 1)
+    #expect(indexed.indexer.health.unreadableReason?.contains("'\(directory)'") == true)
+    isBroken.withLock { $0 = false }
+    indexed.indexer.poll()
+    indexed.settle()
+    indexed.expectCurrent()
+    #expect((indexed.number("d/f") == file) == isStaying)
+    #expect(indexed.indexer.health.isComplete && indexed.indexer.health.unreadableReason == nil)
+    // It's watched, and was all the time.
+    try tree.unlink("d/f")
+    indexed.settle()
+    indexed.expectCurrent()
+  }
+
+  @Test("L12: the reason why a directory is polled names it, and says what to do")
+  func pollingReason() throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    let indexed = try IndexedTree(tree)
+    indexed.watcher.allowWatches(0)
+    try tree.makeDirectory("e")
+    indexed.settle()
+    let reason = try #require(indexed.indexer.health.pollingReason)
+    #expect(reason.contains("'\(tree.path("e"))'") && reason.contains("fs.inotify.max_user_watches"))
+  }
+
   @Test("A watch that ended while events were lost is made anew, also for a directory that can't be read just then")
   func doubtfulWatch() throws {
     let tree = try TemporaryTree()

@@ -29,7 +29,7 @@ extension ScopeCore {
   func keptState(settledAt moment: Int64) -> KeptState? {
     if isFull { return nil }
     return KeptState(
-      table: index.table, watches: watches, blind: polled.union(unreadable).union(doubles), moment: moment)
+      table: index.table, watches: watches, blind: polled.union(unreadable.keys).union(doubles), moment: moment)
   }
 
   /// Begins with the index at the end of a former run.

@@ -89,7 +89,7 @@ struct RootWayFinder: Sendable {
     } catch {
       if error.isDisplacement { return nil }
       // Its own moves aren't reported then, or not the changes in it.
-      way.blindness = error.description
+      way.blindness = error.advisingAboutWatches.description
       return .some(nil)
     }
   }

@@ -75,18 +75,18 @@ extension ScopeCore {
     case .failed(let error): fail(directory, error)
     case .displaced: misplace(directory)
     case .excluded(let facts):
-      unreadable.remove(directory)
+      unreadable[directory] = nil
       misplaced[directory] = nil
       note(directory, facts)
     case .unaltered(let facts, let watch):
       unalteredCount += 1
-      unreadable.remove(directory)
+      unreadable[directory] = nil
       misplaced[directory] = nil
       takeWatch(.success(watch), directory)
       note(directory, facts)
       refills.push(directory)
     case .read(let contents):
-      unreadable.remove(directory)
+      unreadable[directory] = nil
       misplaced[directory] = nil
       if let watch = contents.watch { takeWatch(watch, directory) }
       note(directory, contents.facts)
@@ -109,9 +109,18 @@ extension ScopeCore {
 
   private mutating func fail(_ directory: FileNumber, _ error: SystemError) {
     if error.isDisplacement { return misplace(directory) }
-    // Without permission, without a free descriptor, or broken.
-    unreadable.insert(directory)
+    takeUnreadable(directory, error)
+    // Without a free descriptor, or broken: what was there may be there nevertheless, and isn't reported as removed.
+    guard error.isRefusal else { return }
     for child in index.table.children(of: directory) { remove(child) }
+  }
+
+  /// A directory can't be read, or something in it can't be inspected.
+  mutating func takeUnreadable(_ directory: FileNumber, _ error: SystemError, at name: SystemPath? = nil) {
+    var error = error
+    let path = index.table.path(of: directory)
+    error.paths = [name.map { path.appending($0) } ?? path]
+    unreadable[directory] = error.description
   }
 
   /// Another file is where the directory was: events will report its fate, or a check of its name will show it.
@@ -164,7 +173,7 @@ extension ScopeCore {
     let remarkable = index.insert(
       listing, in: directory, device: contents.facts.identity.device, readAt: contents.moment, &changes.files)
     for (number, facts) in remarkable.files { remark(number, facts) }
-    for error in remarkable.errors where !error.isDisplacement { unreadable.insert(directory) }
+    for error in remarkable.errors where !error.isDisplacement { takeUnreadable(directory, error) }
     if remarkable.isFull { isFull = true }
   }
 
@@ -221,7 +230,10 @@ extension ScopeCore {
       watches.add(watch, directory)
       polled.remove(directory)
       doubles.remove(directory)
-    case .failure(let error): poll(directory, because: error.description)
+    case .failure(var error):
+      // The watcher's one leads through a descriptor.
+      error.paths = [index.table.path(of: directory)]
+      poll(directory, because: error.advisingAboutWatches.description)
     }
   }
 

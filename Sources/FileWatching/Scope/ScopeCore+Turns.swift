@@ -167,7 +167,7 @@ extension ScopeCore {
         queue.push(directory)
       } else {
         misplaced[directory] = nil
-        unreadable.insert(directory)
+        unreadable[directory] = "'\(index.table.path(of: directory))' is another directory each time it's read"
         for child in index.table.children(of: directory) { remove(child) }
       }
     }

@@ -78,7 +78,8 @@ struct ScopeCore: WatchingCore, Sendable {
   var links = FollowedLinks()
   /// Directories that aren't watched.
   var polled: Set<FileNumber> = []
-  var unreadable: Set<FileNumber> = []
+  /// Directories that can't be read, or have members that can't be inspected, each with the last reason.
+  var unreadable: [FileNumber: String] = [:]
   /// Directories under whose watch the index has another one, which may just have been moved.
   var doubles: Set<FileNumber> = []
   /// The inodes of files with several names of which the others haven't been found yet.
@@ -136,6 +137,7 @@ struct ScopeCore: WatchingCore, Sendable {
     health.watchedDirectoryCount = watches.count
     health.polledDirectoryCount = polled.count + blindRoots.count
     health.unreadableDirectoryCount = unreadable.count
+    health.unreadableReason = unreadable.keys.min().flatMap { unreadable[$0] }
     health.overflowCount = overflowCount
     health.unalteredDirectoryCount = unalteredCount
     health.isBehind = isBehind
@@ -150,7 +152,7 @@ struct ScopeCore: WatchingCore, Sendable {
     for place in roots.indices { checkRoot(place) }
     uncertainRoots.formUnion(blindRoots)
     for directory in polled.sorted() where index.table.facts(of: directory).kind == .directory { queue.push(directory) }
-    for directory in unreadable.sorted() { queue.push(directory) }
+    for directory in unreadable.keys.sorted() { queue.push(directory) }
     links.noteIndirect()
   }
 
@@ -292,7 +294,7 @@ extension ScopeCore {
     refills.remove(number)
     refilled.remove(number)
     polled.remove(number)
-    unreadable.remove(number)
+    unreadable[number] = nil
     looks.remove(number)
     misplaced[number] = nil
     doubles.remove(number)

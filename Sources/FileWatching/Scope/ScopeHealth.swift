@@ -1,3 +1,5 @@
+internal import SystemInterface
+
 /// How well a scope is followed.
 public struct ScopeHealth: Hashable, Sendable {
   /// How many directories the kernel watches.
@@ -7,6 +9,8 @@ public struct ScopeHealth: Hashable, Sendable {
   public var polledDirectoryCount = 0
   /// How many directories can't be read; their contents aren't found.
   public var unreadableDirectoryCount = 0
+  /// The reason why one of these directories can't be read: in words, with its path.
+  public var unreadableReason: String?
   /// How often the kernel lost events, so that everything has to be read again.
   public var overflowCount = 0
   /// Whether events were lost, and reading everything again hasn't begun yet.
@@ -24,7 +28,7 @@ public struct ScopeHealth: Hashable, Sendable {
   public var unalteredDirectoryCount = 0
   /// Whether there are more files than can be counted.
   public var isFull = false
-  /// The reason why the first unwatched directory isn't watched: in words.
+  /// The reason why the first unwatched directory isn't watched: in words, with its path if it's for that directory alone.
   public var pollingReason: String?
 
   /// Makes the health of an empty scope.
@@ -33,5 +37,19 @@ public struct ScopeHealth: Hashable, Sendable {
   /// Whether everything is found, and every change is seen at once.
   public var isComplete: Bool {
     polledDirectoryCount == 0 && unreadableDirectoryCount == 0 && missingRootCount == 0 && !isFull && !isBehind
+  }
+}
+
+extension SystemError {
+  /// Whether the user may not look, rather than that looking has failed.
+  var isRefusal: Bool { number == .permissionDenied || number == .notPermitted }
+
+  /// The same error of a watch, with a remedy if it has none.
+  var advisingAboutWatches: SystemError {
+    guard advice == nil, number == .noSpace else { return self }
+    var error = self
+    error.advice =
+      "The user has as many watches as fs.inotify.max_user_watches allows: raise it with sysctl(8), or end programs that watch files."
+    return error
   }
 }

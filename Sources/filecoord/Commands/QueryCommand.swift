@@ -355,13 +355,19 @@ private struct QueryPrinter {
     }
   }
 
+  private static func directories(_ count: Int) -> String { count == 1 ? "1 directory" : "\(count) directories" }
+
   private func warning(_ health: ScopeHealth) -> String {
     var text = ""
     if health.isBehind { text += "the kernel has lost events; everything will be read again\n" }
-    if health.unreadableDirectoryCount > 0 { text += "\(health.unreadableDirectoryCount) directories can't be read\n" }
+    if health.unreadableDirectoryCount > 0 {
+      text +=
+        "\(Self.directories(health.unreadableDirectoryCount)) can't be read, and what's in there isn't found: "
+        + "\((health.unreadableReason ?? "").onOneLine)\n"
+    }
     if session.invocation.has(.live), health.polledDirectoryCount > 0 {
       text +=
-        "\(health.polledDirectoryCount) directories are polled instead of watched: "
+        "\(Self.directories(health.polledDirectoryCount)) \(health.polledDirectoryCount == 1 ? "is" : "are") polled instead of watched: "
         + "\((health.pollingReason ?? "").onOneLine)\n"
     }
     if health.isFull { text += "there are more files than the index can hold\n" }

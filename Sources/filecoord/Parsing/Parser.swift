@@ -2,6 +2,9 @@
 ///
 /// Options come before operands, but for commands that take them anywhere; `--` ends the options or, for commands that run a program, begins it.
 struct Parser {
+  /// Up to which number of words an error about too many of them names the first one.
+  private static let countedOperandMax = 3
+
   private var rest: ArraySlice<Argument>
 
   private init(_ arguments: [Argument]) { rest = arguments[...] }
@@ -41,16 +44,26 @@ struct Parser {
 
   // MARK: Options
 
+  /// Whether a word that isn't behind `--` has the form of an option. A negative number hasn't.
+  private static func mayBeOption(_ word: String) -> Bool {
+    if !word.hasPrefix("-") || word == "-" || word == "--" { return false }
+    let isNumber = word.dropFirst().first.map { ("0"..."9").contains($0) } ?? false && Double(word) != nil
+    return !isNumber || Option.shortNames[word] != nil
+  }
+
   /// Takes options as long as there are any.
   private mutating func takeOptions(
     _ known: [Option], _ values: inout [String: Option.Value]
   ) throws(Failure) {
-    while let word = rest.first?.text, word.hasPrefix("-"), word != "-", word != "--" {
+    while let word = rest.first?.text, Self.mayBeOption(word) {
       rest.removeFirst()
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       let name = Option.shortNames[parts[0]] ?? parts[0]
       guard let option = known.first(where: { $0.name == name }) else {
-        throw .usage("there is no option '\(name)'" + Nearest.hint(for: name, among: known.map(\.name)))
+        let hint = Nearest.hint(for: name, among: known.map(\.name))
+        // A single hyphen may be meant as the beginning of a name.
+        let remedy = word.hasPrefix("--") || !hint.isEmpty ? "" : "; a word of this form comes after '--', a file is './\(word)'"
+        throw .usage("there is no option '\(name)'\(hint)\(remedy)")
       }
       values[name] = try value(of: option, after: parts.dropFirst().first).following(values[name])
     }
@@ -78,7 +91,7 @@ struct Parser {
           return
         }
         optionsHaveEnded = true
-      } else if word.text.hasPrefix("-"), word.text != "-", !optionsHaveEnded {
+      } else if Self.mayBeOption(word.text), !optionsHaveEnded {
         if invocation.command.takesOptionsAnywhere {
           rest = [word] + rest
           try takeOptions(invocation.command.allOptions, &invocation.values)
@@ -96,6 +109,10 @@ struct Parser {
   private func check(_ invocation: Invocation) throws(Failure) {
     let (command, operands) = (invocation.command, invocation.operands)
     if operands.count > command.operandCount.upperBound {
+      if command.operandCount.upperBound > Self.countedOperandMax {
+        throw .usage(
+          "'\(command.name)' takes at most \(command.operandCount.upperBound) words at once, and got \(operands.count)")
+      }
       let surplus = operands[command.operandCount.upperBound].text
       let wanted = command.operandCount.upperBound == 0 ? "nothing" : command.operands
       throw .usage("'\(command.name)' takes \(wanted) and no more, and got '\(surplus)'")

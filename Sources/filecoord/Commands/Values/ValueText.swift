@@ -24,11 +24,38 @@ enum ValueText {
   /// The value that a word of the command line stands for: JSON, or else a text.
   static func value(of word: String) throws(Failure) -> StoredValue {
     guard let parsed = try? JSONDecoder().decode(ParsedJSON.self, from: Data(word.utf8)) else { return .string(word) }
+    if let digits = longInteger(in: word) {
+      throw Failure(
+        .dataError, "'\(digits)' has too many digits for a number, and would lose some; as a text it's '\"\(digits)\"'")
+    }
     guard let value = parsed.value else {
       throw Failure(
         .dataError, "'\(word)' has a null, which no value can be; 'filecoord values remove' removes a key")
     }
     return value
+  }
+
+  /// The first integer in JSON that 64 bits don't hold: a real number would have other digits.
+  private static func longInteger(in json: String) -> String? {
+    // What's between quotation marks is a text, also behind a backslash.
+    var (isInText, isEscaped, token) = (false, false, "")
+    for character in json.unicodeScalars + [" "] {
+      if isInText {
+        if isEscaped {
+          isEscaped = false
+        } else if character == "\\" {
+          isEscaped = true
+        } else if character == "\"" {
+          isInText = false
+        }
+      } else if character.isNumeral {
+        token.unicodeScalars.append(character)
+      } else {
+        if !token.isEmpty, token.unicodeScalars.allSatisfy(\.isDigitOrMinus), Int64(token) == nil { return token }
+        (isInText, token) = (character == "\"", "")
+      }
+    }
+    return nil
   }
 
   /// JSON that was read.
@@ -72,6 +99,13 @@ enum ValueText {
       return values.count == members.count ? values : nil
     }
   }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isDigitOrMinus: Bool { ("0"..."9").contains(self) || self == "-" }
+
+  /// Whether numbers of JSON may have it.
+  fileprivate var isNumeral: Bool { isDigitOrMinus || [".", "+", "e", "E"].contains(self) }
 }
 
 extension StoreChange.Reason {

@@ -15,8 +15,8 @@ extension Command {
     summary: "List, read, set and watch values that programs and devices of a user share.",
     details: """
       'list' prints a line for each key of the store, in their order: the key, two spaces and its value as JSON. 'get KEY…' prints
-      values; a text is printed as it is. 'set KEY VALUE…' sets keys, several of them in one transaction. A VALUE that's JSON
-      is that value, any other word is a text: 5 is a number, '"5"' and five are texts. Bytes are {"$data": "BASE64"}, and dates are
+      values; a text is printed as it is. 'set KEY VALUE…' sets keys, at most a hundred of them in one transaction. A VALUE that's JSON
+      is that value, any other word is a text: 5 is a number, '"5"' and five are texts. An integer beyond 64 bits is refused, because it would lose digits. Bytes are {"$data": "BASE64"}, and dates are
       {"$date": "2026-01-02T03:04:05Z"}. 'remove KEY…' removes keys, which needn't be there.
 
       'watch' prints a line for each change by others until SIGINT, SIGTERM or SIGHUP: the reason (server, initialSync,
