@@ -41,14 +41,17 @@ extension ScopeCore {
     return true
   }
 
-  /// Nothing is seen under a name. A known file that can't be inspected for lack of memory or because of a broken disk may be there
-  /// nevertheless: it isn't reported as removed.
+  /// Nothing is seen under a name.
+  ///
+  /// A known file that can't be inspected for lack of memory or because of a broken disk may be there nevertheless: it isn't reported as
+  /// removed.
   mutating func lose(
     _ known: FileNumber?, _ name: Span<UInt8>, _ directory: FileNumber, _ error: SystemError, mayBeRemoved: Bool
   ) {
     // In a directory that can't be searched, or something is broken, perhaps not for long.
     if !error.isDisplacement { takeUnreadable(directory, error, at: SystemPath(bytes: name)) }
-    if let known, error.isDisplacement || error.isRefusal { mayBeRemoved ? remove(known) : looks.add(SystemPath(bytes: name), in: directory) }
+    guard let known, error.isDisplacement || error.isRefusal else { return }
+    mayBeRemoved ? remove(known) : looks.add(SystemPath(bytes: name), in: directory)
   }
 
   /// Something is seen under a name.

@@ -110,7 +110,7 @@ extension ScopeCore {
   private mutating func fail(_ directory: FileNumber, _ error: SystemError) {
     if error.isDisplacement { return misplace(directory) }
     takeUnreadable(directory, error)
-    // Without a free descriptor, or broken: what was there may be there nevertheless, and isn't reported as removed.
+    // Without a free descriptor, or broken: its files may be there nevertheless, and aren't reported as removed.
     guard error.isRefusal else { return }
     for child in index.table.children(of: directory) { remove(child) }
   }

@@ -44,7 +44,7 @@ struct Parser {
 
   // MARK: Options
 
-  /// Whether a word that isn't behind `--` has the form of an option. A negative number hasn't.
+  /// Whether a word that isn't behind `--` has the form of an option, which a negative number hasn't.
   private static func mayBeOption(_ word: String) -> Bool {
     if !word.hasPrefix("-") || word == "-" || word == "--" { return false }
     let isNumber = word.dropFirst().first.map { ("0"..."9").contains($0) } ?? false && Double(word) != nil
@@ -62,7 +62,8 @@ struct Parser {
       guard let option = known.first(where: { $0.name == name }) else {
         let hint = Nearest.hint(for: name, among: known.map(\.name))
         // A single hyphen may be meant as the beginning of a name.
-        let remedy = word.hasPrefix("--") || !hint.isEmpty ? "" : "; a word of this form comes after '--', a file is './\(word)'"
+        let isClear = word.hasPrefix("--") || !hint.isEmpty
+        let remedy = isClear ? "" : "; a word of this form comes after '--', a file is './\(word)'"
         throw .usage("there is no option '\(name)'\(hint)\(remedy)")
       }
       values[name] = try value(of: option, after: parts.dropFirst().first).following(values[name])

@@ -37,7 +37,7 @@ enum ValueText {
 
   /// The first integer in JSON that 64 bits don't hold: a real number would have other digits.
   private static func longInteger(in json: String) -> String? {
-    // What's between quotation marks is a text, also behind a backslash.
+    // A text goes from one quotation mark to the next that has no backslash before it.
     var (isInText, isEscaped, token) = (false, false, "")
     for character in json.unicodeScalars + [" "] {
       if isInText {
