@@ -34,6 +34,18 @@ struct DoctorTests {
     #expect(ForeignRoom.isPrivate(mounts: mounts) == isPrivate)
   }
 
+  @Test(
+    "It's noted that no directory can be watched, although the limits are high", arguments: ["watches", "instances"])
+  func exhausted(limit: String) throws {
+    #expect(try bench.run("doctor").output.contains("ok     a directory can be watched\n"))
+    // The limit of a user in a namespace of its own, where that's allowed.
+    let limited = "unshare -Ur sh -c 'echo 0 > /proc/sys/user/max_inotify_\(limit) && exec \"$@\"' -"
+    if try bench.startScript(limited + " true").end() != 0 { return }
+    let doctor = try bench.startScript(limited + " \"$FILECOORD\" doctor")
+    #expect(try doctor.output.line { $0.contains("of inotify(7) is left") }.hasPrefix("note "))
+    #expect(try doctor.end() == 0)
+  }
+
   @Test("The option is stronger than the variable")
   func option() throws {
     let socket = "socket:" + bench.scratch.url.appending(path: "domain/other").path

@@ -8,8 +8,8 @@ extension Command {
     summary: "Check whether processes can coordinate here, and print the remedy if not.",
     details: """
       Prints the domain and the reason for it, the place where its processes meet, the time of one access, the permissions of
-      the meeting place, the processes of the user that see another /tmp and so can't meet this one, and the limits of the
-      system. Ends with 0 if all is well, and with 1 if something is wrong.
+      the meeting place, the processes of the user that see another /tmp and so can't meet this one, the limits of the
+      system, and whether a directory can be watched. Ends with 0 if all is well, and with 1 if something is wrong.
       """,
     examples: [
       Example(line: "filecoord doctor", explanation: "Checks the default domain."),
@@ -168,5 +168,23 @@ private struct Checkup {
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
     SystemLimit.openFiles.check(Int(clamping: files.rlim_cur), report)
     for limit in SystemLimit.inotify { limit.check(limit.value, report) }
+    checkWatching()
+  }
+
+  /// Watches a directory: other programs of the user may have taken all queues or watches.
+  private func checkWatching() {
+    let queue = inotify_init1(CInt(O_CLOEXEC))
+    if queue < 0 {
+      return report.note(
+        "no queue of inotify(7) is left: \(String(cString: strerror(errno)))",
+        advice: "raise fs.inotify.max_user_instances with sysctl(8), or end programs that watch files")
+    }
+    defer { close(queue) }
+    if inotify_add_watch(queue, "/", UInt32(IN_CREATE)) < 0 {
+      return report.note(
+        "no watch of inotify(7) is left: \(String(cString: strerror(errno)))",
+        advice: "raise fs.inotify.max_user_watches with sysctl(8), or end programs that watch files")
+    }
+    report.good("a directory can be watched")
   }
 }
