@@ -325,12 +325,8 @@ extension DocumentError {
   }
 
   fileprivate static func unread(_ error: any Error) -> DocumentError {
-    let isReadOnly = (error as? SystemError)?.number == .readOnlyFileSystem
-    return DocumentError(
-      .journalNotRead,
-      "The crash journals of other processes couldn't be read: \(error)"
-        + (isReadOnly ? ". They stay where they are, and are offered when the volume can be written." : ""),
-      underlyingError: error)
+    DocumentError(
+      .journalNotRead, "The crash journals of other processes couldn't be read: \(error)", underlyingError: error)
   }
 
   fileprivate static func damaged(_ files: [SystemPath]) -> DocumentError {

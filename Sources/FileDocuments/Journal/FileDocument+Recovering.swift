@@ -14,6 +14,9 @@ extension FileDocument {
   /// long as there's any. Other processes don't get them meanwhile. Those about which nothing is decided are offered again at the next
   /// time.
   ///
+  /// Journals that can't be removed, on a read-only volume for example, are offered as well, at each open and to several processes at
+  /// once. Restored contents can be saved elsewhere then, see ``save(as:replacing:within:)``.
+  ///
   /// - Note: Rule CD-60.
   public var recoveries: [DocumentRecovery<Contents>] {
     noteAccess()
@@ -27,8 +30,8 @@ extension FileDocument {
   ///   - decision: The decision about it. When its contents are restored, their journal stays until they're in the document's own
   ///     one, or saved.
   /// - Throws: ``DocumentError``, with code `.recoveryNotFound` if something was decided already or the document was closed,
-  ///   `.unreadableContents` if the contents that are to be restored aren't in the document's format, or `.versionNotKept`. The
-  ///   recovery is offered still then.
+  ///   `.unreadableContents` if the contents that are to be restored aren't in the document's format, `.versionNotKept`, or
+  ///   `.journalNotWritten` if the journal can't be removed, for example on a read-only volume. The recovery is offered still then.
   /// - Complexity: O(bytes) if a version is kept.
   /// - Note: Rule CD-60.
   public func resolve(

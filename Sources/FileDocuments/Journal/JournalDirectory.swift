@@ -101,19 +101,17 @@ struct JournalDirectory: Sendable {
         if let newest, newest.form == form, try presentItem(newest.path) == nil { abandoned.append(entry) }
       } catch { found.error = found.error ?? error }
     }
-    take(abandoned, byteCountMax, &found, reading: true)
+    take(abandoned, byteCountMax, &found)
     return found
   }
 
-  private func take(
-    _ entries: [Entry], _ byteCountMax: Int, _ found: inout FoundJournals, reading isForReading: Bool = false
-  ) {
+  private func take(_ entries: [Entry], _ byteCountMax: Int, _ found: inout FoundJournals) {
     var byteCount = 0
     // A journal that replaces others is newer than they are.
     for entry in entries.sorted(by: { $0.recordTime > $1.recordTime }) {
       if found.orphans.count >= Self.orphanCountMax || byteCount >= byteCountMax { break }
       do throws(SystemError) {
-        guard let orphan = try take(entry.name, byteCountMax, &found, reading: isForReading) else { continue }
+        guard let orphan = try take(entry.name, byteCountMax, &found) else { continue }
         byteCount += orphan.record.contents.count
         found.orphans.append(orphan)
       } catch { found.error = found.error ?? error }
@@ -121,11 +119,16 @@ struct JournalDirectory: Sendable {
     found.orphans.sort { $0.record.header.time < $1.record.header.time }
   }
 
+  /// Removes a journal that's too old; where nothing can be removed, it stays.
   private func remove(_ entry: Entry) throws(SystemError) {
-    for path in entry.damaged { try HeldJournal.unlink(path, files) }
-    // Taking a lock would make it.
-    if entry.hasLock || entry.damaged.isEmpty {
-      try HeldJournal.take(entry.name, in: directory)?.remove(newest: nil, files)
+    do throws(SystemError) {
+      for path in entry.damaged { try HeldJournal.unlink(path, files) }
+      // Taking a lock would make it.
+      if entry.hasLock || entry.damaged.isEmpty {
+        try HeldJournal.take(entry.name, in: directory)?.remove(newest: nil, files)
+      }
+    } catch {
+      guard error.isRefusal else { throw error }
     }
   }
 
@@ -157,14 +160,11 @@ struct JournalDirectory: Sendable {
   /// Locks a journal and reads it again: the record that was read before may have been half written by a process that
   /// lived.
   ///
-  /// For reading, it's also taken if it can't be removed.
+  /// It's also taken where it can only be read, for example on a read-only volume: its contents can be saved elsewhere.
   private func take(
-    _ name: String, _ byteCountMax: Int, _ found: inout FoundJournals, reading isForReading: Bool = false
+    _ name: String, _ byteCountMax: Int, _ found: inout FoundJournals
   ) throws(SystemError) -> JournalOrphan? {
-    let journal =
-      isForReading
-      ? try HeldJournal.takeForReading(name, in: directory) : try HeldJournal.take(name, in: directory)
-    guard let held = journal else { return nil }
+    guard let held = try HeldJournal.takeForReading(name, in: directory) else { return nil }
     var (records, damaged, cutOff): ([JournalRecord], [SystemPath], [SystemPath]) = ([], [], [])
     for slot in UInt64(0)...1 {
       let path = held.path(ofSlot: slot)

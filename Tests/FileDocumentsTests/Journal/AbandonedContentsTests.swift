@@ -122,6 +122,12 @@ struct AbandonedContentsTests {
         for name in try fixture.journalNames() { chmod(fixture.journals.appending(path: name).path, 0o400) }
         try #require(chmod(fixture.journals.path, 0o500) == 0)
         try await fixture.checkThatJournalsStay(["typed", "without a lock"])
+        // Those of a file that's there are offered (CD-60).
+        try fixture.write("old")
+        let document = fixture.document()
+        try await document.open()
+        #expect(await document.recoveries.map(\.contents) == ["typed"] && document.state.journalError == nil)
+        try await document.close()
         try #require(chmod(fixture.journals.path, 0o700) == 0)
         withExtendedLifetime(living) {}
       }
@@ -175,31 +181,4 @@ extension Fixture {
     #expect(Set(try await abandoned()) == Set(texts.map { $0 }))
     #expect(try journalNames() == names)
   }
-}
-
-/// A directory that's mounted on itself, so that it can be read-only.
-private struct BoundVolume {
-  let path: String
-
-  init(_ url: URL) throws {
-    path = url.path
-    try #require(mount(path, path, "", UInt(MS_BIND), nil) == 0)
-  }
-
-  func makeReadOnly() throws {
-    let flags = UInt(MS_BIND | MS_REMOUNT | MS_RDONLY)
-    try #require(mount("none", path, "", flags, nil) == 0)
-  }
-
-  func unmount() { umount2(path, Int32(MNT_DETACH)) }
-
-  static let isPossible: Bool = {
-    let url = FileManager.default.temporaryDirectory.appending(path: "BoundVolume.\(UUID())")
-    guard (try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)) != nil else {
-      return false
-    }
-    defer { try? FileManager.default.removeItem(at: url) }
-    guard mount(url.path, url.path, "", UInt(MS_BIND), nil) == 0 else { return false }
-    return umount2(url.path, Int32(MNT_DETACH)) == 0
-  }()
 }

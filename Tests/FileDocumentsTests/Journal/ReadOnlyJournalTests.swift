@@ -1,0 +1,131 @@
+import FileCoordination
+import FilePackages
+import Foundation
+import SystemInterface
+import Testing
+
+@testable import FileDocuments
+
+/// Journals that can be read, and not removed.
+@Suite(
+  "Crash journals on a volume that's read-only", .enabled(if: BoundVolume.isPossible, "needs to mount a directory"),
+  .timeLimit(.minutes(8)))
+struct ReadOnlyJournalTests {
+  /// Runs `body` with files on a volume, which becomes read-only after `prepare`, and a directory for journals elsewhere.
+  private func withVolume(
+    _ prepare: (Fixture) throws -> Void, _ body: (_ fixture: Fixture, _ home: URL) async throws -> Void
+  ) async throws {
+    try await withFixture { outer in
+      let root = outer.url("volume")
+      try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
+      let volume = try BoundVolume(root)
+      defer { volume.unmount() }
+      let fixture = Fixture(root)
+      try prepare(fixture)
+      try volume.makeReadOnly()
+      try await body(fixture, outer.url("home"))
+    }
+  }
+
+  private func options(_ fixture: Fixture, _ home: URL) -> DocumentOptions<String> {
+    var options = fixture.journaled()
+    options.crashJournal = .directories(SystemPath(fixture.journals.path), SystemPath(home.path))
+    return options
+  }
+
+  @Test("CD-60: The unsaved contents of a killed process are offered by an open, and can be saved elsewhere")
+  func restoring() async throws {
+    try await withVolume { fixture in
+      try fixture.write("old")
+      try fixture.leaveOrphan("typed")
+    } _: { fixture, home in
+      let names = try fixture.journalNames()
+      let document = FileDocument(fixture.file, as: .text, options: options(fixture, home), in: nil)
+      try await document.open()
+      let found = await document.recoveries
+      #expect(found.map(\.contents) == ["typed"] && document.state.journalError == nil)
+      try await document.resolve(try #require(found.first), by: .restoring)
+      #expect(await document.recoveries.isEmpty && document.hasUnsavedChanges)
+      try await document.writeJournal()
+      #expect(try FileManager.default.contentsOfDirectory(atPath: home.path).count == 2)
+      await #expect { try await document.save() } throws: { ($0 as? DocumentError)?.code == .notWritable }
+      let place = home.deletingLastPathComponent().appending(path: "rescued.txt")
+      try await document.save(as: place)
+      try await document.close()
+      #expect(try fixture.text(of: place) == "typed" && fixture.text() == "old")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: home.path).isEmpty)
+      #expect(try fixture.journalNames() == names)
+    }
+  }
+
+  @Test("CD-75: A journal that stands for another one which can't be removed is the only one that's offered")
+  func replaced() async throws {
+    try await withVolume { fixture in
+      try fixture.write("old")
+      try fixture.leaveOrphan("typed")
+    } _: { fixture, home in
+      let lock = try #require(try fixture.journalNames().first { $0.hasSuffix(".lock") })
+      let header = JournalRecord.Header(
+        sequence: 0, time: .now, path: SystemPath(fixture.file.path), identity: nil, base: nil,
+        replaced: [String(lock.dropLast(5))])
+      // As a process leaves it that has restored the first one.
+      try JournalFile(.directory(home), HostFileSystem()).write(Array("typed more".utf8), header)
+      let document = FileDocument(fixture.file, as: .text, options: options(fixture, home), in: nil)
+      try await document.open()
+      #expect(await document.recoveries.map(\.contents) == ["typed more"] && document.state.journalError == nil)
+      try await document.close()
+    }
+  }
+
+  @Test("CD-60: A journal that can't be removed is offered again, and the error of the attempt says why")
+  func discarding() async throws {
+    try await withVolume { fixture in
+      try fixture.write("old")
+      try fixture.leaveOrphan("typed")
+    } _: { fixture, home in
+      let document = FileDocument(fixture.file, as: .text, options: options(fixture, home), in: nil)
+      try await document.open()
+      let found = try #require(await document.recoveries.first)
+      await #expect { try await document.resolve(found, by: .discarding) } throws: {
+        ($0 as? DocumentError)?.code == .journalNotWritten
+      }
+      #expect(await document.recoveries.map(\.contents) == ["typed"])
+      try await document.close()
+      try await document.open()
+      #expect(await document.recoveries.map(\.contents) == ["typed"])
+      try await document.close()
+    }
+  }
+
+  @Test("CD-60: Those of packages are offered as well")
+  func package() async throws {
+    try await withVolume { fixture in
+      try fixture.makeAlbum()
+      try fixture.leavePackageOrphan { $0.set("a.txt", "altered") }
+    } _: { fixture, home in
+      var options = DocumentOptions<PackageTree>(domain: fixture.domain, versions: fixture.versions)
+      options.crashJournal = .directory(fixture.journals)
+      let album = FileDocument(fixture.album, as: .package, options: options, in: nil)
+      try await album.open()
+      let found = await album.recoveries
+      #expect(try found.first?.contents?.contents(of: SystemPath("a.txt")) == Array("altered".utf8))
+      #expect(found.count == 1 && album.state.journalError == nil)
+      try await album.close()
+    }
+  }
+
+  @Test("CD-60: Journals of other files that are too old stay where they can't be removed, which is no error")
+  func oldOnes() async throws {
+    try await withVolume { fixture in
+      try fixture.write("old")
+      try fixture.leaveOrphan("another's", path: fixture.url("other.txt").path)
+    } _: { fixture, home in
+      var options = options(fixture, home)
+      options.crashJournal?.time = { .max }
+      let document = FileDocument(fixture.file, as: .text, options: options, in: nil)
+      try await document.open()
+      #expect(await document.recoveries.isEmpty && document.state.journalError == nil)
+      try await document.close()
+    }
+  }
+}
