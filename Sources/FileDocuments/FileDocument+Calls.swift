@@ -105,7 +105,8 @@ extension FileDocument {
   ///   - deadline: How long to wait; that of the options unless stated.
   /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there, `.locked` if it's a locked one that would be replaced,
   ///   `.notWritable` if permissions or a read-only volume forbid it, or `.fileDeleted` if the document's is gone; the file is where it
-  ///   was. If it was copied to another volume and can't be removed then, it's at both places, and the error says so.
+  ///   was, and so is one that would be replaced. If a copy on another volume can't be taken back, the file is at both places, and the error
+  ///   says so.
   /// - Note: Rule CD-40.
   public func move(
     to url: URL, replacing isReplacing: Bool = false, within deadline: Duration? = nil

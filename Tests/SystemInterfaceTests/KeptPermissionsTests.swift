@@ -26,7 +26,7 @@ struct KeptPermissionsTests {
         try door.copyItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: false)
         return "b"
       case .moveAcross:
-        let across = ScriptedFileSystem(door) { $0.isRename(of: "a") ? .fail(EXDEV) : .proceed }
+        let across = ScriptedFileSystem(door) { $0.isRename(of: "a", to: "b") ? .fail(EXDEV) : .proceed }
         try across.moveItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: false)
         return "b"
       }

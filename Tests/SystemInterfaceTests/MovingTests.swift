@@ -149,8 +149,24 @@ struct MovingTests {
   }
 
   static func moveAcross(_ sandbox: Sandbox, _ door: any FileSystem) throws {
-    let across = ScriptedFileSystem(door) { $0.isRename(of: "a") ? .fail(EXDEV) : .proceed }
+    let across = ScriptedFileSystem(door) { $0.isRename(of: "a", to: "b") ? .fail(EXDEV) : .proceed }
     try across.moveItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: true)
+  }
+
+  /// Refuses the removal of the original.
+  static func moveInVain(
+    _ sandbox: Sandbox, _ door: any FileSystem, with errno: Int32 = EACCES, replacing: Bool = true,
+    before refusal: @escaping @Sendable () -> Void = {}
+  ) throws(SystemError) {
+    let refusing = ScriptedFileSystem(door) { made in
+      if made.isRename(of: "a", to: "b") { return .fail(EXDEV) }
+      guard made.paths.first == SystemPath("a"), made.call == .unlink || made.call == .rename else { return .proceed }
+      // The kernel looks at the kind first, if it's allowed to remove something there.
+      if errno == EBUSY, made.call == .unlink { return .proceed }
+      refusal()
+      return .fail(errno)
+    }
+    try refusing.moveItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: replacing)
   }
 
   @Test("An error at any call of a move to another file system loses neither item", arguments: try await numbers())
@@ -185,6 +201,81 @@ struct MovingTests {
   }
 }
 
+extension MovingTests {
+  @Test(
+    "A move to another file system that leaves the original there, since it can't be removed, changes nothing",
+    arguments: ItemKind.allCases, [ItemKind?.none] + ItemKind.allCases)
+  func originalStays(kind: ItemKind, other: ItemKind?) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.make(kind, "a", marker: "A")
+      if let other { try sandbox.make(other, "b", marker: "B") }
+      let names = try sandbox.names()
+      let error = errorThrown { () throws(SystemError) in try Self.moveInVain(sandbox, sandbox.files) }
+      #expect(error?.errno == EACCES && error?.paths == [sandbox.path("a")] && error?.advice == nil)
+      #expect(try sandbox.names() == names)
+      #expect(try sandbox.holds(kind, "a", marker: "A"))
+      if let other { #expect(try sandbox.holds(other, "b", marker: "B")) }
+    }
+  }
+
+  @Test(
+    "A directory that can't get another name stays whole, also without something to replace", arguments: [false, true])
+  func busyDirectory(replacing: Bool) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.make(.directory, "a", marker: "A")
+      let error = errorThrown { () throws(SystemError) in
+        try Self.moveInVain(sandbox, sandbox.files, with: EBUSY, replacing: replacing)
+      }
+      #expect(error?.errno == EBUSY)
+      #expect(try sandbox.names() == ["a"])
+      #expect(try sandbox.holds(.directory, "a", marker: "A"))
+    }
+  }
+
+  @Test(
+    "A file that another program has put in the place of the copy stays, and so does the replaced item",
+    arguments: [false, true])
+  func copyReplaced(isInPlace: Bool) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.make(.file, "a", marker: "A")
+      try sandbox.make(.file, "b", marker: "B")
+      let error = errorThrown { () throws(SystemError) in
+        try Self.moveInVain(sandbox, sandbox.files) {
+          if !isInPlace { try? sandbox.files.unlink(sandbox.path("b"), at: .workingDirectory, .file) }
+          _ = try? sandbox.write("b", "theirs")
+        }
+      }
+      #expect(try sandbox.text("a") == "A" && sandbox.text("b") == "theirs")
+      let left = try #require(try sandbox.names().first { $0 != "a" && $0 != "b" })
+      #expect(try sandbox.text(left) == "B" && sandbox.names().count == 3)
+      #expect(error?.errno == EACCES && error?.advice?.contains("'\(left)'") == true)
+      #expect(error?.advice?.contains("Remove one of the two") == true)
+    }
+  }
+
+  @Test(
+    "Death at any call of a refused move to another file system loses neither item",
+    arguments: try await refusedNumbers())
+  func deathWhileRefused(number: Int) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try Self.prepare(sandbox)
+      let root = sandbox.root.description
+      await #expect(processExitsWith: .signal(SIGKILL)) { [root = root as String, number] in
+        try Self.moveInVain(Sandbox(root: SystemPath(root)), ScriptedFileSystem.killing(atCall: number))
+      }
+      #expect(try sandbox.holds(.directory, "a", marker: "A"))
+      let names = try sandbox.names().filter { $0 != "a" }
+      // A copy that isn't complete has no marker yet.
+      #expect(names.contains { (try? sandbox.holds(.directory, $0, marker: "B")) == true }, "\(names)")
+      #expect(names.contains("b"))
+    }
+  }
+
+  static func refusedNumbers() async throws -> ClosedRange<Int> {
+    try await callNumbers(of: { sandbox, door in try? moveInVain(sandbox, door) }, prepared: prepare)
+  }
+}
+
 func isOtherDevice(_ path: String) -> Bool {
   let files = HostFileSystem()
   let there = try? files.statusIfPresent(of: SystemPath(path))
@@ -192,14 +283,14 @@ func isOtherDevice(_ path: String) -> Bool {
 }
 
 extension ScriptedCall {
-  func isRename(of name: String) -> Bool {
-    call == .rename && paths.first == SystemPath(name)
+  func isRename(of name: String, to other: String) -> Bool {
+    call == .rename && paths == [SystemPath(name), SystemPath(other)]
   }
 }
 
 extension ScriptedFileSystem {
   /// A door through which `a` is on another file system than everything else.
   static var acrossDevices: ScriptedFileSystem {
-    ScriptedFileSystem { $0.isRename(of: "a") ? .fail(EXDEV) : .proceed }
+    ScriptedFileSystem { $0.isRename(of: "a", to: "b") ? .fail(EXDEV) : .proceed }
   }
 }

@@ -95,7 +95,8 @@ extension FileCoordinator {
 
   /// Moves or renames an item, and notifies all presenters of it and all accesses that wait for it.
   ///
-  /// Between file systems it's copied, synced, put in place, and only then deleted at the old place.
+  /// Between file systems it's copied, synced, put in place, and only then deleted at the old place. If that's refused, both places have
+  /// what they had. Of a directory with directories inside that can't be deleted, the rest has a temporary name at the old place.
   ///
   /// - Parameters:
   ///   - source: The item.

@@ -31,24 +31,41 @@ extension FileSystem {
   }
 
   /// Copies under a temporary name, then renames; the destination and its directory are on the disk afterwards.
-  func placeCopy(
+  private func placeCopy(
     of source: DirectoryItem, as target: DirectoryItem, replacing: Bool
   ) throws(SystemError) {
+    let displaced = try withCopy(of: source, for: target, replacing: replacing) { (copy) throws(SystemError) in
+      try place(copy, as: target, replacing: replacing)
+    }
+    try synchronizeAfterCommit(target.directory)
+    try removeDisplaced(displaced)
+  }
+
+  /// Copies an item, brings the copy to the disk, and gives it its place.
+  ///
+  /// - Parameters:
+  ///   - source: The item.
+  ///   - target: The name of the copy.
+  ///   - replacing: Whether something may be there.
+  ///   - place: Renames the copy, which has a temporary name beside.
+  /// - Returns: The result of `place`.
+  /// - Throws: EEXIST when something is there and `replacing` is false, or the error of the call that failed; the copy is gone then.
+  func withCopy<Result>(
+    of source: DirectoryItem, for target: DirectoryItem, replacing: Bool,
+    _ place: (DirectoryItem) throws(SystemError) -> Result
+  ) throws(SystemError) -> Result {
     if !replacing, try statusIfPresent(of: target.name, at: target.directory) != nil {
       // Noticed before the work instead of after it; the rename checks again.
       throw SystemError(.rename, paths: [source.name, target.name], errno: EEXIST)
     }
     let copy = target.beside(.temporaryName(for: target.name))
-    let displaced: DirectoryItem?
     do {
       try copyTree(source, to: copy, durability: .synchronized)
-      displaced = try place(copy, as: target, replacing: replacing)
+      return try place(copy)
     } catch {
       try? removeTree(copy.name, at: copy.directory, overridingMode: true)
       throw error.naming(target.path, for: copy.path)
     }
-    try synchronizeAfterCommit(target.directory)
-    try removeDisplaced(displaced)
   }
 
   /// Copies whatever an item is to a name that isn't taken.

@@ -5,7 +5,7 @@ extension FileSystem {
   ///
   /// Within one file system this is one rename; a directory that has to make room is swapped, then removed. To another
   /// file system the item is copied under a temporary name, brought to the disk, renamed into place, and only then
-  /// removed from where it was. There is no moment at which neither name holds an item, with one exception: where two
+  /// removed from where it was; if that's refused, both names have what they had. There is no moment at which neither name holds an item, with one exception: where two
   /// spellings are one name (directories that fold case), another spelling takes two renames, and between them the item has
   /// a temporary name beside.
   ///
@@ -50,14 +50,7 @@ extension FileSystem {
     do {
       displaced = try place(source, as: target, replacing: replacing)
     } catch let error where error.errno == EXDEV {
-      try placeCopy(of: source, as: target, replacing: replacing)
-      do { try removeTree(source.name, at: source.directory) } catch {
-        var error = error
-        error.advice =
-          error.advice ?? "The item was copied to its new place, and is still at its old place. Remove one of the two."
-        throw error
-      }
-      return try synchronizeAfterCommit(source.directory)
+      return try moveAcross(source, to: target, replacing: replacing)
     }
     try synchronizeAfterCommit(target.directory)
     try synchronizeAfterCommit(source.directory)
