@@ -80,7 +80,8 @@
     ) async -> Bool {
       await withCheckedContinuation { end in
         DocumentForms.$running.withValue(DocumentForms.Running(document: ObjectIdentifier(self), call: call)) {
-          handlerForm(self) { end.resume(returning: $0) }
+          let handler = AwaitedHandler(of: call, self) { end.resume(returning: $0) }
+          handlerForm(self) { handler($0) }
         }
       }
     }

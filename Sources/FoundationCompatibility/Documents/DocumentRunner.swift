@@ -156,9 +156,10 @@
         return write(document) { [self] in end(held, $0) }
       }
       isAskingToSave = true
-      document.save(to: document.fileURL, for: .forOverwriting) { [weak self] isSaved in
+      let handler = AwaitedHandler(of: .save, document) { [weak self] isSaved in
         MainTurns.enter { [weak self] in self?.askedSaveEnded(isSaved) }
       }
+      document.save(to: document.fileURL, for: .forOverwriting) { handler($0) }
     }
 
     /// A class that writes by itself has ended; otherwise the write has reported its end already.
@@ -241,9 +242,8 @@
 
     func autosave(_ handler: DocumentHandler) {
       guard let document, document.hasUnsavedChanges else { return handler(true) }
-      document.save(to: document.fileURL, for: .forOverwriting) { isSaved in
-        MainTurns.enter { handler(isSaved) }
-      }
+      let awaited = AwaitedHandler(of: .save, document) { isSaved in MainTurns.enter { handler(isSaved) } }
+      document.save(to: document.fileURL, for: .forOverwriting) { awaited($0) }
     }
 
     func save(_ url: URL, _ operation: UIDocument.SaveOperation, _ handler: DocumentHandler) {
@@ -281,7 +281,8 @@
     /// Unless the file is gone: it isn't made again unasked.
     private func saveBeforeEnd(_ end: @escaping @Sendable () -> Void) {
       guard let document, !document.documentState.contains(.closed) else { return end() }
-      document.autosave { _ in end() }
+      let handler = AwaitedHandler(of: .autosave, document) { _ in end() }
+      document.autosave { handler($0) }
     }
   }
 
