@@ -1,4 +1,7 @@
+internal import FileCoordination
+internal import FilePackages
 internal import FoundationEssentials
+internal import SystemInterface
 
 /// Why a document couldn't be opened, edited, saved or closed.
 ///
@@ -152,6 +155,24 @@ extension DocumentError {
   static let cancelled = DocumentError(.cancelled, "The task was cancelled.")
   static let timedOut = DocumentError(
     .timedOut, "The deadline of the call has passed. Pass a longer one, or see 'state' for the obstacle.")
+
+  /// A version couldn't be kept; with the remedy, unless the reason has it.
+  static func versionNotKept(_ event: String, _ reason: any Error) -> DocumentError {
+    let isAltered: Bool =
+      switch reason {
+      case let reason as PackageError:
+        [.memberChanged, .notFound, .packageReplaced, .wrongKind].contains(reason.code)
+          || reason.systemError?.isAbsence == true
+      case let reason as FileCoordinationError: reason.isAbsence
+      case let reason as SystemError: reason.isAbsence
+      default: false
+      }
+    guard isAltered else { return DocumentError(.versionNotKept, "\(event): \(reason)", underlyingError: reason) }
+    return DocumentError(
+      .versionNotKept,
+      "\(event): \(reason). Another program alters the item while it's kept. Stop that program and try again, or put the contents "
+        + "elsewhere with 'save(as:)'.", underlyingError: reason)
+  }
 
   /// The same, with those for whom the call has waited.
   static func timedOut(behind parties: String) -> DocumentError {

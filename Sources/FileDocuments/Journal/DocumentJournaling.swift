@@ -319,9 +319,7 @@ extension FileVersions {
 
 extension DocumentError {
   fileprivate static func notKept(_ error: any Error) -> DocumentError {
-    DocumentError(
-      .versionNotKept, "No version could be kept, so nothing was overwritten or discarded: \(error)",
-      underlyingError: error)
+    versionNotKept("No version could be kept, so nothing was overwritten or discarded", error)
   }
 
   fileprivate static func unread(_ error: any Error) -> DocumentError {

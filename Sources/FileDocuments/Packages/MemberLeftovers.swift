@@ -56,10 +56,9 @@ package struct MemberLeftovers: Sendable {
   /// - Throws: ``DocumentError`` with the code `versionNotKept`.
   package func takeBeforeReplacement() throws(DocumentError) {
     do { try take() } catch {
-      throw DocumentError(
-        .versionNotKept,
-        "A killed save has left a file in the package, and no version of that could be kept, so nothing was overwritten: \(error)",
-        underlyingError: error)
+      throw DocumentError.versionNotKept(
+        "A killed save has left a file in the package, and no version of that could be kept, so nothing was overwritten",
+        error)
     }
   }
 

@@ -189,8 +189,7 @@ struct PackageWork: Sendable {
       }
       if result.outcome == .missing { throw DocumentError.fileDeleted }
     } catch {
-      throw DocumentError(
-        .versionNotKept, "No version could be kept, so nothing was overwritten: \(error)", underlyingError: error)
+      throw DocumentError.versionNotKept("No version could be kept, so nothing was overwritten", error)
     }
     return result
   }

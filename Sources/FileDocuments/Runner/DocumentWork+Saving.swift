@@ -90,9 +90,7 @@ extension DocumentWork {
         _ = try versions.add(to: url, contentsOf: url, byMoving: false)
       }
     } catch {
-      throw DocumentError(
-        .versionNotKept, "No version of '\(url.path)' could be kept, so nothing was overwritten: \(error)",
-        underlyingError: error)
+      throw DocumentError.versionNotKept("No version of '\(url.path)' could be kept, so nothing was overwritten", error)
     }
     presence.keptVersion = (now, tag)
   }

@@ -266,8 +266,7 @@ final class DocumentWork<Contents: Sendable>: Sendable {
     } catch let error as FileCoordinationError where error.code == .cancelled {
       throw error
     } catch {
-      throw DocumentError(
-        .versionNotKept, "No version could be kept, so nothing was overwritten: \(error)", underlyingError: error)
+      throw DocumentError.versionNotKept("No version could be kept, so nothing was overwritten", error)
     }
   }
 

@@ -117,6 +117,7 @@ struct PackageConstantWriterTests {
     // Overtaken, or the other program's package was altered while it became a version.
     let codes: [DocumentError.Code?] = [nil, .coordination, .versionNotKept]
     #expect(codes.contains(failure?.code), "\(failure.map { "\($0)" } ?? "")")
+    if let failure { #expect(failure.message.contains("save(as:)") && failure.message.contains("top that program")) }
     let versions = try await fixture.albumVersions()
     #expect(versions.count <= Self.versionCountMax, "\(versions.count) versions")
     // Nobody writes any more: everything that was the last to be written is there.
@@ -130,5 +131,25 @@ struct PackageConstantWriterTests {
     if alteredCount > 1 { #expect(try fixture.members()["c.txt"] == "mine, too") }
     try await document.close()
     #expect(try fixture.names() == ["album"])
+  }
+
+  @Test(
+    "CD-38: If a version can't be kept because another program alters the item, the error says what to do; other reasons say it themselves"
+  )
+  func advice() {
+    let altered: [any Error] = [
+      PackageError(.memberChanged, SystemPath("b.txt")), PackageError(.notFound, SystemPath("b.txt")),
+      PackageError(SystemError(.open, paths: [SystemPath("b.txt")], errno: 2), SystemPath("b.txt")),
+      SystemError(.open, paths: [SystemPath("b.txt")], errno: 2),
+    ]
+    for reason in altered {
+      let message = DocumentError.versionNotKept("None", reason).message
+      #expect(message.hasPrefix("None: ") && message.contains("Stop that program"), "\(message)")
+    }
+    let full = SystemError(.write, errno: 28)
+    for reason in [full as any Error, PackageError(full, SystemPath("b.txt"))] {
+      let message = DocumentError.versionNotKept("None", reason).message
+      #expect(!message.contains("that program"), "\(message)")
+    }
   }
 }
