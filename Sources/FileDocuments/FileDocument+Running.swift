@@ -171,6 +171,7 @@ extension FileDocument {
     if let isLocked = result.isLocked, isLocked != core.isLocked { receive(.lockSeen(isLocked)) }
     if result.outcome != .failed(.cancelled) { noteDraft(kind, result) }
     receive(.completed(result.outcome))
+    if presence?.takesNoticeOfFollowing() == true { receive(.versionsChanged) }
     // The notice of a search that has ended by now may have come too early.
     noteEndOfSearch()
     // The place of the file, and its date, are no concern of the core.
@@ -250,6 +251,8 @@ extension FileDocument: DocumentMessageReceiver {
   func itemMoved(for presenter: DocumentPresenter) {
     guard isPresent(presenter) else { return }
     presence?.noteMoved()
+    // A listing before this news came looked at the former place.
+    receive(.versionsChanged)
     publish(core.published)
     renewGrantIfMoved()
   }

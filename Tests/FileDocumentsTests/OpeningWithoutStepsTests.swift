@@ -1,5 +1,6 @@
 import FileCoordination
 import FileCoordinationTesting
+import FileVersions
 import Foundation
 import SystemInterface
 import Testing
@@ -238,6 +239,23 @@ struct OpeningWithoutStepsTests {
       try await document.waitForContents("newer")
       try await document.close()
       #expect(!fixture.exists(leftover))
+    }
+  }
+
+  @Test("CD-23: A conflict of a file that was moved during the search is in the state, whenever the news of that comes")
+  func movedDuringSearch() async throws {
+    try await withHeldSearch { fixture, release in
+      try fixture.write("old")
+      // In a domain whose searches go on.
+      _ = try await Fixture(fixture.root).versions.addVersion(of: fixture.file, isConflict: true)
+      var options = fixture.options()
+      options.observesUncoordinatedChanges = true
+      let document = FileDocument(fixture.file, as: .text, options: options)
+      try await document.open()
+      try FileManager.default.moveItem(at: fixture.file, to: fixture.url("moved.txt"))
+      release()
+      try await document.waitUntil { $0.state.conditions == .inConflict && $0.url == fixture.url("moved.txt") }
+      try await document.close()
     }
   }
 

@@ -17,6 +17,8 @@ final class DocumentPresence: Sendable {
     var file: HeldFile?
     /// Another document's file is where this one's was.
     var hasLostFile = false
+    /// An operation has found the file elsewhere, about which there may be no news.
+    var hasFollowed = false
     /// The backup was made since the document was opened.
     var hasBackup = false
     /// The program's access to the place, and for which of the presenter's URLs it is.
@@ -92,6 +94,20 @@ final class DocumentPresence: Sendable {
   func move(to url: URL) throws(DocumentError) {
     presenter.url = url
     noteMoved()
+  }
+
+  /// Notes that an operation has found the file elsewhere.
+  func follow(to url: URL) throws(DocumentError) {
+    try move(to: url)
+    state.withLock { $0.hasFollowed = true }
+  }
+
+  /// Whether an operation has found the file elsewhere since this was asked last.
+  func takesNoticeOfFollowing() -> Bool {
+    state.withLock { state in
+      defer { state.hasFollowed = false }
+      return state.hasFollowed
+    }
   }
 
   /// The presenter's URL has changed: the document is found there from now on.

@@ -188,7 +188,7 @@ extension DocumentWork {
         }
         if presence.filePlace == present.canonicalPath {
           try await former.didMove(to: present.url)
-          try presence.move(to: present.url)
+          try presence.follow(to: present.url)
         } else {
           takeBack()
         }

@@ -462,8 +462,11 @@
     open nonisolated func presentedItemDidMove(to newURL: URL) {
       facts.withLock { $0.follow(to: newURL.absoluteURL) }
       neighbour.move(to: newURL)
-      // Such a move may stand for a change right before it.
-      MainTurns.enter { self.runner.note(.itemChanged) }
+      // Such a move may stand for a change right before it, and conflicts may have been looked for at the former place.
+      MainTurns.enter {
+        self.runner.note(.itemChanged)
+        self.runner.note(.versionsChanged)
+      }
     }
 
     /// Takes over what another program has written.
