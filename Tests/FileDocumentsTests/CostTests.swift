@@ -56,9 +56,7 @@ struct CostTests {
     try await withFixture { fixture in
       try fixture.write("old")
       for number in 0..<3_000 { try fixture.write("", to: fixture.url("\(number)")) }
-      let leftovers = (0..<3).map { _ in fixture.url(SystemPath.temporaryName(for: SystemPath("note.txt")).description)
-      }
-      for leftover in leftovers { try fixture.write("left", to: leftover) }
+      let leftovers = try (0..<3).map { _ in try fixture.leaveLeftover("left") }
       let document = FileDocument(fixture.file, as: .text, options: fixture.options())
       try await document.open()
       // A call whose turn comes after that.

@@ -127,12 +127,9 @@ struct OpeningWithoutStepsTests {
   @Test("CD-14: A close waits for the search for leftovers that the open has begun, however long it takes")
   func slowSearch() async throws {
     try await withHeldSearch { fixture, release in
-      try fixture.write("old")
-      let leftover = fixture.url(SystemPath.temporaryName(for: SystemPath("note.txt")).description)
-      try fixture.write("left", to: leftover)
-      let document = FileDocument(fixture.file, as: .text, options: fixture.options())
+      let leftover = try fixture.leaveLeftover("left")
       // It returns while the search stands still.
-      try await document.open()
+      let document = try await fixture.open()
       #expect(await document.contents == "old")
       let closing = Task { try await document.close() }
       while await document.core.calls.isEmpty { await Task.yield() }
@@ -147,9 +144,7 @@ struct OpeningWithoutStepsTests {
   @Test("CD-14: Calls whose deadlines pass, or that are cancelled, end while the search stands still")
   func deadlinesDuringSearch() async throws {
     try await withHeldSearch { fixture, release in
-      try fixture.write("old")
-      let document = FileDocument(fixture.file, as: .text, options: fixture.options())
-      try await document.open()
+      let document = try await fixture.open()
       try await document.edit { $0 = "new" }
       for isSaving in [true, false] {
         let call = Task { if isSaving { try await document.save() } else { try await document.close() } }
@@ -189,11 +184,9 @@ struct OpeningWithoutStepsTests {
     arguments: [false, true])
   func lettingGo(isSearching: Bool) async throws {
     try await withHeldSearch { fixture, release in
-      try fixture.write("old")
       weak var former: FileDocument<String>?
       do {
-        let document = FileDocument(fixture.file, as: .text, options: fixture.options())
-        try await document.open()
+        let document = try await fixture.open()
         former = document
         if !isSearching {
           release()
@@ -219,11 +212,8 @@ struct OpeningWithoutStepsTests {
   @Test("CD-14: A save that a writer asks for gets through to a document that has found leftovers")
   func writerDuringSearch() async throws {
     try await withHeldSearch { fixture, release in
-      try fixture.write("old")
-      let leftover = fixture.url(SystemPath.temporaryName(for: SystemPath("note.txt")).description)
-      try fixture.write("left", to: leftover)
-      let document = FileDocument(fixture.file, as: .text, options: fixture.options())
-      try await document.open()
+      let leftover = try fixture.leaveLeftover("left")
+      let document = try await fixture.open()
       try await document.edit { $0 = "new" }
       let writer = Task {
         try await fixture.other.write(fixture.file, options: .forMerging) { _ in

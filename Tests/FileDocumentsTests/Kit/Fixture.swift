@@ -56,6 +56,13 @@ struct Fixture: Sendable {
     try FileManager.default.contentsOfDirectory(atPath: root.path).filter { $0 != "store" }.sorted()
   }
 
+  /// Leaves a file beside the fixture's as a killed save of that does.
+  func leaveLeftover(_ text: String) throws -> URL {
+    let leftover = url(SystemPath.temporaryName(for: SystemPath(file.lastPathComponent)).description)
+    try write(text, to: leftover)
+    return leftover
+  }
+
   func status(of url: URL? = nil) throws -> FileStatus {
     try #require(try HostFileSystem().statusIfPresent(of: SystemPath((url ?? file).path)))
   }
