@@ -91,9 +91,11 @@ struct RefusedPlacesTests {
         #expect(!document.snapshot.isWritable)
         try FileManager.default.createDirectory(at: fixture.spare, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: fixture.spare) }
-        let elsewhere = fixture.spare.appending(path: "moved")
+        let (elsewhere, taken) = (fixture.spare.appending(path: "moved"), fixture.spare.appending(path: "taken"))
+        try fixture.write("theirs", to: taken)
         let calls: [@Sendable () async throws -> Void] = [
           { try await document.rename(to: "moved") }, { try await document.move(to: elsewhere) },
+          { try await document.move(to: taken, replacing: true) },
           { try await document.duplicate(to: fixture.url("copy")) },
           { try await document.save(as: fixture.url("copy")) },
           { try await document.delete() },
@@ -103,7 +105,10 @@ struct RefusedPlacesTests {
           #expect(error?.code == .notWritable, "call \(number): \(error.map { "\($0)" } ?? "none")")
         }
         #expect(document.url == fixture.file)
-        #expect(!fixture.exists(elsewhere), "the move to another volume has copied the file, and taken the copy back")
+        // The moves to another volume have copied the file, and taken the copies back.
+        #expect(!fixture.exists(elsewhere))
+        #expect(try fixture.text(of: taken) == "theirs")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.spare.path) == ["taken"])
         try await document.duplicate(to: elsewhere)
         #expect(try fixture.text(of: elsewhere) == "text" && fixture.text() == "text")
         try await document.close()

@@ -1,3 +1,4 @@
+import FileCoordination
 import FileVersions
 import Foundation
 import FoundationCompatibility
@@ -107,6 +108,22 @@ import Testing
       #expect(await document.close())
       #expect(try box.text(box.url("b.txt")) == "one two")
       #expect(!FileManager.default.fileExists(atPath: box.url("a.txt").path))
+    }
+  }
+
+  @Test(
+    "CD-23: The news of a move makes a document look for conflicts, which it may have looked for at the former place")
+  func conflictsAfterMove() async throws {
+    try await withSandbox { box in
+      let document = await open(try box.write("a.txt", "one"))
+      // Nobody in this domain is notified of it.
+      let versions = FileVersions(domain: CoordinationDomain(), storage: .directory(Sandbox.versionStore))
+      _ = try await versions.addVersion(of: document.fileURL, isConflict: true)
+      try FileManager.default.moveItem(at: document.fileURL, to: box.url("b.txt"))
+      #expect(document.documentState == .normal)
+      document.presentedItemDidMove(to: box.url("b.txt"))
+      await document.until { document.documentState == .inConflict }
+      #expect(await document.close())
     }
   }
 

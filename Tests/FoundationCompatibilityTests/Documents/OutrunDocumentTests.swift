@@ -20,6 +20,8 @@ import Testing
       let (old, new) = (try box.write("a.txt", "one"), box.url("b.txt"))
       let document = OutrunNote(fileURL: old)
       #expect(await document.open())
+      // The listing of conflicts that follows the open is over after that.
+      await withCheckedContinuation { end in document.performAsynchronousFileAccess { end.resume() } }
       if operation != .check { document.type(", mine") }
       document.meanwhile.withLock { deed in
         deed = {
