@@ -78,7 +78,7 @@ extension VersionStore {
     let source: SystemPath
     let taking: Taking
     let step: SystemPath
-    /// What has to be completed from the commit on: nothing of a copy.
+    /// The step that has to be completed from the commit on; of a copy there's none.
     let completion: Step?
     /// Whether the source is a file in a directory that the process has made for new versions.
     let isLent: Bool
@@ -106,9 +106,9 @@ extension VersionStore {
     }
   }
 
-  /// Nothing has changed after an error: what was lent is back, the step is gone, and so is a version whose source can't be taken away.
+  /// Nothing has changed after an error: a lent file is back, the step is gone, and so is a version whose source can't be taken away.
   ///
-  /// - Throws: The error of a system call: what was lent is where it is, and nothing else was undone.
+  /// - Throws: The error of a system call: the lent file is where it is, and nothing else was undone.
   private func undo(_ addition: Addition) throws(VersionStoreError) {
     let (id, item) = (addition.draft.id, addition.draft.item)
     if addition.isLent && addition.isShared { try giveBack(addition) }
@@ -339,7 +339,7 @@ extension VersionStore {
     // Nothing is lost as long as the file has its former name as well: so all of it gets to the disk by one wait.
     let isMarkDurable = try placeShared(addition.step, version, completion)
     if addition.taking != .moving { return }
-    // What is in a directory that was lent goes with the process: nothing has to be completed after the power has failed.
+    // A lent file goes with the process: nothing has to be completed after the power has failed.
     let marks = addition.isLent ? [] : [layout.marks(of: version.item)]
     let others = marks + (isMarkDurable ? [] : [layout.mark(of: version.id, of: version.item)])
     try storing { () throws(SystemError) in try settle(version, parts, alsoAt: others) }
@@ -415,7 +415,7 @@ extension VersionStore {
   ///   - version: The version.
   ///   - open: Its files that are open.
   ///   - replacement: The file that replaces the kept one.
-  ///   - paths: What else has to be on the disk: what tells the next process about something to complete.
+  ///   - paths: Others that have to be on the disk: those that tell the next process about something to complete.
   /// - Throws: The error of a system call.
   func settle(
     _ version: StoredVersion, _ open: OpenParts, with replacement: [FileDescriptor] = [],

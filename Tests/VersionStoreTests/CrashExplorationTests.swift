@@ -20,10 +20,12 @@ struct CrashExplorationTests {
 
   /// An operation on a store with two versions, one of which has the contents that are added.
   enum Operation: CaseIterable, Sendable {
-    case add, addEqual, addPackage, move, moveLent, movePackage, replace, replaceEqual, remove, removeShared, retire, reinstate
+    case add, addEqual, addPackage, move, moveLent, movePackage, replace, replaceEqual, remove, removeShared, retire,
+      reinstate
 
     /// Those of a normal run, or all.
-    static let explored = Budget.isLong ? allCases : [.addEqual, .move, .moveLent, .replaceEqual, .removeShared, .reinstate]
+    static let explored =
+      Budget.isLong ? allCases : [.addEqual, .move, .moveLent, .replaceEqual, .removeShared, .reinstate]
 
     /// The state before it.
     func prepare(_ sandbox: StoreSandbox, _ item: ItemID, _ hashing: Hashing) throws {
@@ -53,7 +55,8 @@ struct CrashExplorationTests {
       case .moveLent:
         // The file goes with the process that was to keep it.
         let source = try sandbox.lend("new")
-        _ = try store.add(contentsOf: source, to: item, named: SystemPath("a"), StoreSandbox.attributes, taking: .moving)
+        _ = try store.add(
+          contentsOf: source, to: item, named: SystemPath("a"), StoreSandbox.attributes, taking: .moving)
       case .movePackage:
         _ = try store.add(contentsOf: sandbox.path("p"), to: item, StoreSandbox.attributes, taking: .moving)
       case .replace, .replaceEqual:
