@@ -19,7 +19,7 @@ struct DocumentCoreExplorationTests {
 
   @Test(
     "The same holds with everything at once, in orders that seeds choose",
-    arguments: Budget.seeds(normal: 40, long: 500, complete: 2_000))
+    arguments: Budget.seeds(normal: 20, long: 500, complete: 2_000))
   func manyOrders(seed: UInt64) async {
     let failure = await LongRun.run { () -> DocumentExplorer.Failure? in
       for run in 0..<50 {
@@ -57,8 +57,8 @@ extension DocumentMutant {
     case .neverLooksForVersions, .ignoresVersions, .looksForVersionsAnyway: DocumentScenario.versions
     case .ignoresFinds, .forgetsSearch: DocumentScenario.searches
     case .asksNobody, .delaysRetries, .forgetsPlaces, .ignoresLocks, .forgetsReading:
-      DocumentScenario.decisions
-    case .ignoresChanges: DocumentScenario.medium + DocumentScenario.small
+      DocumentScenario.decisions + DocumentScenario.medium
+    case .ignoresChanges: [.merging]
     default: DocumentScenario.small + DocumentScenario.medium
     }
   }

@@ -47,9 +47,6 @@ struct ReplicaExplorationTests {
       name: "a counter, a loss", scripts: [[[.add("a", 1)]], [[.add("a", 10)]]], policies: ["a": .counter],
       clocks: [10, 10], lossCount: 1),
     Setting(
-      name: "a counter, a crash", scripts: [[[.add("a", 1)], [.add("a", 2)]], [[.add("a", 10)]]],
-      policies: ["a": .counter], clocks: [10, 10], crashCount: 1),
-    Setting(
       name: "a set", scripts: [[[.insert("a", 1)], [.insert("a", 2)]], [[.insert("a", 3)]]], policies: ["a": .union],
       clocks: [10, 20]),
     Setting(
@@ -69,30 +66,32 @@ struct ReplicaExplorationTests {
       scripts: [[[.set("a", number(1))]], [[.set("a", number(3))]]],
       clocks: [10, 10], restoreCount: 1),
     Setting(
+      name: "a removal and a backup",
+      scripts: [[[.set("a", number(1))], [.remove("a")]], []],
+      clocks: [10, 3_600], restoreCount: 1),
+  ]
+  static let restoredLong = [
+    Setting(
       name: "a counter, a backup", scripts: [[[.add("a", 1)]], [[.add("a", 10)]]],
       policies: ["a": .counter], clocks: [10, 10], restoreCount: 1),
     Setting(
       name: "a set, a backup", scripts: [[[.insert("a", 1)]], [[.insert("a", 3)]]],
       policies: ["a": .union], clocks: [10, 20], restoreCount: 1),
-    Setting(
-      name: "a removal and a backup",
-      scripts: [[[.set("a", number(1))], [.remove("a")]], []],
-      clocks: [10, 3_600], restoreCount: 1),
   ]
 
   /// With a journal that another machine gets a copy of, at any moment.
   static let copied = [
+    Setting(
+      name: "a counter, a copy", scripts: [[[.add("a", 1)], [.add("a", 2)]]], policies: ["a": .counter], clocks: [10],
+      copyScript: [[.add("a", 10)]])
+  ]
+  static let copiedLong = [
     Setting(
       name: "one key, a copy", scripts: [[[.set("a", number(1))], [.set("a", number(2))]]], clocks: [10],
       copyScript: [[.set("a", number(3))]]),
     Setting(
       name: "a key of each, a copy", scripts: [[[.set("a", number(1))], [.set("b", number(2))]]], clocks: [10],
       copyScript: [[.set("c", number(3))]]),
-    Setting(
-      name: "a counter, a copy", scripts: [[[.add("a", 1)], [.add("a", 2)]]], policies: ["a": .counter], clocks: [10],
-      copyScript: [[.add("a", 10)]]),
-  ]
-  static let copiedLong = [
     Setting(
       name: "a key of each, a copy and a loss", scripts: [[[.set("a", number(1))], [.set("b", number(2))]]],
       clocks: [10], lossCount: 1, copyScript: [[.set("c", number(3))]]),
@@ -102,6 +101,9 @@ struct ReplicaExplorationTests {
   ]
 
   static let medium = [
+    Setting(
+      name: "a counter, a crash", scripts: [[[.add("a", 1)], [.add("a", 2)]], [[.add("a", 10)]]],
+      policies: ["a": .counter], clocks: [10, 10], crashCount: 1),
     Setting(
       name: "a counter, two losses", scripts: [[[.add("a", 1)], [.add("a", 2)]], [[.add("a", 10)]]],
       policies: ["a": .counter], clocks: [10, 10], lossCount: 2),
@@ -154,7 +156,7 @@ struct ReplicaExplorationTests {
 
   @Test(
     "CK-15, CK-21, CK-22, CK-24: The same with more writes, losses and crashes, in orders that seeds choose",
-    arguments: Budget.seeds(normal: 20, long: 1_000))
+    arguments: Budget.seeds(normal: 8, long: 1_000))
   func manyOrders(seed: UInt64) {
     for run in 0..<50 {
       var random = SplitMix(seed: seed &* 50 &+ UInt64(run))
@@ -177,7 +179,7 @@ struct ReplicaExplorationTests {
 
   @Test(
     "If the server is restored from any backup, all replicas end with the same values, and no key loses its latest write",
-    arguments: restored)
+    arguments: restored + (Budget.isLong ? restoredLong : []))
   func everyBackup(setting: Setting) { explore(setting, stateCountMax: 100_000) }
 
   @Test(

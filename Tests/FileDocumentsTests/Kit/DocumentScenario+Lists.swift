@@ -6,7 +6,7 @@ extension DocumentScenario {
   private static let close = Step.call(.close(isDiscarding: false))
   private static let discard = Step.call(.close(isDiscarding: true))
 
-  /// Explored in every order.
+  /// Explored in every order: at most 22,000 states each, as in the lists for versions, decisions and searches.
   static let small: [DocumentScenario] = [
     DocumentScenario(
       name: "editing beside saving, each of which can fail",
@@ -17,10 +17,6 @@ extension DocumentScenario {
     DocumentScenario(
       name: "a reader needs what is unsaved", scripts: [[.call(.open), .edit, .edit, close]], readerCount: 2,
       failureCount: 1),
-    DocumentScenario(
-      name: "CD-45: the program refuses autosaves, and saves by itself",
-      scripts: [[.call(.open), .edit, .edit, .call(.save), .edit, close], [.call(.move)]], readerCount: 1,
-      refusalCount: 2, withdrawalCount: 1),
     DocumentScenario(
       name: "CD-45: the program refuses autosaves while another program appends",
       scripts: [[.call(.open), .edit, .call(.duplicate), close]], writers: [.append], readerCount: 1, refusalCount: 1),
@@ -40,9 +36,6 @@ extension DocumentScenario {
       name: "a deletion isn't carried out", scripts: [[.call(.open), .edit, close]], writers: [.spare],
       failureCount: 1),
     DocumentScenario(
-      name: "another program writes what can't be read",
-      scripts: [[.call(.open), .edit, .call(.save), close]], writers: [.spoil], readerCount: 1, failureCount: 1),
-    DocumentScenario(
       name: "everything that the program can do with the file",
       scripts: [
         [.call(.open), .edit, .call(.move), .call(.duplicate), .edit, .call(.delete)], [.edit, close],
@@ -56,15 +49,8 @@ extension DocumentScenario {
       name: "a new file is cancelled", scripts: [[.call(.create), .edit, close]], readerCount: 1, failureCount: 1,
       withdrawalCount: 2),
     DocumentScenario(
-      name: "edits that don't ask, beside another program",
-      scripts: [[.call(.open), .editRegardless, .editRegardless, close]], writers: [.append], readerCount: 1),
-    DocumentScenario(
       name: "edits that don't ask, and the program merges",
       scripts: [[.call(.open), .edit, .editRegardless, close]], writers: [.append], hasMerge: true),
-    DocumentScenario(
-      name: "edits that don't ask during a revert",
-      scripts: [[.call(.open), .edit, .call(.revert(isElsewhere: false))], [.editRegardless, .editRegardless]],
-      failureCount: 1, withdrawalCount: 1),
     DocumentScenario(
       name: "edits that don't ask while the file is deleted",
       scripts: [[.call(.open), .editRegardless, .editRegardless, close]], writers: [.delete], failureCount: 1),
@@ -102,12 +88,6 @@ extension DocumentScenario {
       name: "UD-20: a reader waits for the decision", scripts: [[.call(.open), .edit, close]], readerCount: 2,
       failureCount: 1, consultations: .uncalled),
     DocumentScenario(
-      name: "UD-20: another program appends, and no version can be kept", scripts: [[.call(.open), .edit, .edit]],
-      writers: [.append], failureCount: 1, consultations: .uncalled),
-    DocumentScenario(
-      name: "UD-20: merging fails, and the program decides", scripts: [[.call(.open), .edit]], writers: [.append],
-      failureCount: 1, hasMerge: true, consultations: .uncalled),
-    DocumentScenario(
       name: "UD-20: what another program writes can't be read", scripts: [[.call(.open), .edit, close]],
       writers: [.spoil], consultations: .uncalled),
     DocumentScenario(
@@ -125,22 +105,44 @@ extension DocumentScenario {
       scripts: [[.call(.open), .edit, .call(.setLock(true)), .edit, .call(.setLock(false)), .edit, close]],
       failureCount: 1, withdrawalCount: 1),
     DocumentScenario(
-      name: "ND-9: the file is locked while others write and delete it",
-      scripts: [[.call(.open), .edit, .call(.setLock(true)), discard]], writers: [.append, .delete]),
-    DocumentScenario(
       name: "ND-9: a locked document is saved elsewhere, as the program decides",
       scripts: [[.call(.open), .edit, .call(.saveElsewhere), .edit]], consultations: .uncalled, lockCount: 1),
   ]
 
+  static let merging = DocumentScenario(
+    name: "another program appends, and the program merges", scripts: [[.call(.open), .edit, .edit, close]],
+    writers: [.append], failureCount: 1, hasMerge: true)
+
   /// Explored in every order in long runs.
   static let medium: [DocumentScenario] = [
+    DocumentScenario(
+      name: "UD-20: another program appends, and no version can be kept", scripts: [[.call(.open), .edit, .edit]],
+      writers: [.append], failureCount: 1, consultations: .uncalled),
+    DocumentScenario(
+      name: "ND-9: the file is locked while others write and delete it",
+      scripts: [[.call(.open), .edit, .call(.setLock(true)), discard]], writers: [.append, .delete]),
+    DocumentScenario(
+      name: "another program writes what can't be read",
+      scripts: [[.call(.open), .edit, .call(.save), close]], writers: [.spoil], readerCount: 1, failureCount: 1),
+    DocumentScenario(
+      name: "CD-45: the program refuses autosaves, and saves by itself",
+      scripts: [[.call(.open), .edit, .edit, .call(.save), .edit, close], [.call(.move)]], readerCount: 1,
+      refusalCount: 2, withdrawalCount: 1),
+    DocumentScenario(
+      name: "edits that don't ask, beside another program",
+      scripts: [[.call(.open), .editRegardless, .editRegardless, close]], writers: [.append], readerCount: 1),
+    DocumentScenario(
+      name: "UD-20: merging fails, and the program decides", scripts: [[.call(.open), .edit]], writers: [.append],
+      failureCount: 1, hasMerge: true, consultations: .uncalled),
+    DocumentScenario(
+      name: "edits that don't ask during a revert",
+      scripts: [[.call(.open), .edit, .call(.revert(isElsewhere: false))], [.editRegardless, .editRegardless]],
+      failureCount: 1, withdrawalCount: 1),
     DocumentScenario(
       name: "UD-20: edits that don't ask, while the program decides",
       scripts: [[.call(.open), .edit, .editRegardless]], writers: [.append], failureCount: 1, hasMerge: true,
       consultations: .uncalled),
-    DocumentScenario(
-      name: "another program appends, and the program merges", scripts: [[.call(.open), .edit, .edit, close]],
-      writers: [.append], failureCount: 1, hasMerge: true),
+    merging,
     DocumentScenario(
       name: "CD-29: two others append during a revert",
       scripts: [[.call(.open), .edit, .call(.revert(isElsewhere: false))]], writers: [.append, .append]),
@@ -167,6 +169,10 @@ extension DocumentScenario {
     DocumentScenario(
       name: "leases beside another program", scripts: [[.call(.open), .edit, close], [.edit]], writers: [.append],
       leaseCount: 2),
+    DocumentScenario(
+      name: "CD-14: calls that are cancelled while leftovers are looked for",
+      scripts: [[.call(.open), .edit, .call(.move), close], [.call(.open), close]], failureCount: 1,
+      withdrawalCount: 2, searches: true),
   ]
 
   /// Explored at random.
@@ -194,10 +200,6 @@ extension DocumentScenario {
       DocumentScenario(
         name: "CD-14: editing and saving while leftovers are looked for",
         scripts: [[.call(.open), .edit, .edit, close], [.call(.save)]], failureCount: 1),
-      DocumentScenario(
-        name: "CD-14: calls that are cancelled while leftovers are looked for",
-        scripts: [[.call(.open), .edit, .call(.move), close], [.call(.open), close]], failureCount: 1,
-        withdrawalCount: 2),
       DocumentScenario(
         name: "CD-14: a reader and a writer come while leftovers are looked for",
         scripts: [[.call(.open), .edit, close]], writers: [.append], readerCount: 1),
