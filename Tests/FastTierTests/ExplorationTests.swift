@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Exploration of the fast tier", .serialized)
 struct FastTierExplorationTests {
-  @Test("Every interleaving keeps what a claim promises", arguments: Model.small + (Budget.isLong ? Model.large : []))
+  @Test(
+    "Every interleaving keeps what a claim promises",
+    arguments: Model.small + (Budget.isLong ? Model.medium + Model.large : []))
   func everyInterleaving(model: Model) async {
     await check(model, .init(stateCountMax: 20_000_000))
   }
@@ -21,7 +23,7 @@ struct FastTierExplorationTests {
 struct FastTierMessageExplorationTests {
   @Test(
     "Every interleaving with every stale load keeps what a claim promises",
-    arguments: Budget.isLong ? Model.small + Model.largeWithMessages : Model.smallest)
+    arguments: Budget.isLong ? Model.small + Model.medium + Model.largeWithMessages : Model.smallest)
   func everyInterleaving(model: Model) async {
     await check(model, .init(memoryModel: .messages(lateCountMax: nil)))
   }
@@ -35,7 +37,7 @@ struct FastTierMessageExplorationTests {
 
 @Suite("Exploration of random models of the fast tier", .serialized)
 struct FastTierRandomExplorationTests {
-  @Test("Random models keep what a claim promises", arguments: Budget.seeds(normal: 3, long: 12))
+  @Test("Random models keep what a claim promises", arguments: Budget.seeds(normal: 1, long: 12))
   func randomModel(seed: UInt64) async {
     await check(.random(seed: seed), .init(preemptionCountMax: Budget.isComplete ? 2 : 1), mayBeTooLarge: true)
   }

@@ -59,7 +59,6 @@ struct ChangeCoreExplorationTests {
     Setting(testDescription: "a file in a directory", files: ["a/", "a/a"], presenters: [fileInside]),
     Setting(testDescription: "an item that isn't there", files: [], presenters: [fileInside]),
     Setting(testDescription: "a directory", files: ["a/", "b"], presenters: [directory]),
-    Setting(testDescription: "everything", files: ["a/", "a/a"], presenters: [top]),
     Setting(
       testDescription: "torn renames", files: ["a/", "a/a"], presenters: [top, fileInside], kinds: [.remove, .tear],
       messageCountMax: 2),
@@ -76,10 +75,6 @@ struct ChangeCoreExplorationTests {
       testDescription: "one exchange", files: ["a/", "a/a", "b/"], presenters: [top, fileInside], kinds: [.exchange],
       operationCountMax: 1, messageCountMax: 2),
     Setting(
-      testDescription: "a directory that another one replaces from where nobody looks",
-      files: ["a/", "a/a", "b/", "b/a/"],
-      presenters: [directory], kinds: [.write, .exchangeBack], messageCountMax: 3),
-    Setting(
       testDescription: "lost creations and removals", files: ["a/", "a/a"], presenters: [top, fileInside],
       kinds: [.create, .remove], madeKinds: [.regular], queueCountMax: 1),
     Setting(
@@ -89,6 +84,11 @@ struct ChangeCoreExplorationTests {
 
   /// Minutes in a debug build.
   static let large = [
+    Setting(testDescription: "everything", files: ["a/", "a/a"], presenters: [top]),
+    Setting(
+      testDescription: "a directory that another one replaces from where nobody looks",
+      files: ["a/", "a/a", "b/", "b/a/"],
+      presenters: [directory], kinds: [.write, .exchangeBack], messageCountMax: 3),
     Setting(
       testDescription: "answers that come late", files: ["a/", "a/a"], presenters: [top, directory],
       kinds: [.create, .rename], madeKinds: [.directory], answersLate: true),

@@ -37,7 +37,6 @@ struct PlaceCoreExplorationTests {
   static let linkedPaths = ["/l/x", "/a/x"]
 
   static let settings: [Setting] = [
-    Setting(testDescription: "a link and its target", files: link, paths: linkedPaths),
     Setting(
       testDescription: "links that come and go", files: ["a/", "b>/a"], paths: ["/a/b", "/b/a"],
       kinds: [.link, .remove, .retarget]),
@@ -59,6 +58,7 @@ struct PlaceCoreExplorationTests {
 
   /// For long runs: up to half a minute each in a debug build.
   static let large: [Setting] = [
+    Setting(testDescription: "a link and its target", files: link, paths: linkedPaths),
     Setting(
       testDescription: "names that come and go", files: ["a/", "a/b/"], paths: ["/a/b"],
       kinds: [.make, .remove, .rename], isDeep: true),
@@ -85,16 +85,20 @@ struct PlaceCoreExplorationTests {
       testDescription: "three operations that return late", files: link, paths: linkedPaths, operationCountMax: 3,
       isTorn: true),
     Setting(
-      testDescription: "three names that come and go", files: ["a/", "a/b/"], paths: ["/a/b", "/b/a"],
-      kinds: [.make, .remove, .rename], isDeep: true, operationCountMax: 3),
-    Setting(
       testDescription: "three lost changes", files: link, paths: linkedPaths, operationCountMax: 3, requestCountMax: 3,
       queueCountMax: 1),
   ]
 
+  /// For `FILE_COORDINATION_SEEDS=all`: two million states.
+  static let largest: [Setting] = [
+    Setting(
+      testDescription: "three names that come and go", files: ["a/", "a/b/"], paths: ["/a/b", "/b/a"],
+      kinds: [.make, .remove, .rename], isDeep: true, operationCountMax: 3)
+  ]
+
   @Test(
     "A place that a reader trusts leads where the system leads, and nothing is kept for nothing",
-    arguments: Budget.isLong ? settings + large : settings)
+    arguments: settings + (Budget.isLong ? large : []) + (Budget.isComplete ? largest : []))
   func everyOrder(setting: Setting) async {
     let start = HostClock.shared.now
     let explorer = await LongRun.run { () -> PlaceExplorer in

@@ -345,18 +345,18 @@ extension ServiceScenario {
 
   /// For a normal run: a second each in a debug build.
   static let quickChildren: [ServiceScenario] = [
-    .orphan, .siblings, .childInCycle, .saveHook,
+    .orphan, .childInCycle, .saveHook,
   ]
 
   /// For a normal run: a second each in a debug build.
   static let small: [ServiceScenario] = [
-    .recall, .rivals, .lateAnswers, .nesting, .serviceKill,
+    .recall, .rivals, .nesting, .serviceKill,
   ]
 
   /// Too large for a normal run.
   static let large: [ServiceScenario] = [
-    .ownRequest, .alone, .lookers, .leaving, .writesInPlace, .readers, .brokenConnection, .brokenPresenter, .full,
-    .impatience, .bothKills, .lateness,
+    .lateAnswers, .ownRequest, .alone, .lookers, .leaving, .writesInPlace, .readers, .brokenConnection,
+    .brokenPresenter, .full, .impatience, .bothKills, .lateness,
     .presenter,
     .presenterAndServiceKill, .mover, .moverAmongReaders, .latePresenter, .lateHolder,
     .stoppedHolder, .stoppedCommitter, .lateCommitter, .lateCommitterAmongStrangers, .lateAnswerAndServiceKill,

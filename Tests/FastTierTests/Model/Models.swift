@@ -1,12 +1,16 @@
 import SeededRandom
 
 extension Model {
-  /// For a normal run, with all interleavings: half a second each.
+  /// For a normal run, with all interleavings: at most thirty thousand states each.
   static let small: [Model] = [
-    .twoReadersOneWriter, .twoWritersHostReader, .readerWriterHostWriter, .readerTwoHostWriters, .lateLook,
-    .presenterAndWriter, .presenterOfDirectory, .rebuild, .again, .handedOver, .writeHandedOver, .twins, .chain,
-    .rememberedAndRefused, .patientReader, .writerAfterWriter, .readerAndPatientWriter,
-    .counterMates, .readerRegisters, .readerRegistersAndMove, .readerRegistersBesideTwo,
+    .twoWritersHostReader, .readerTwoHostWriters, .lateLook, .presenterAndWriter, .rebuild, .again, .handedOver,
+    .writeHandedOver, .chain, .patientReader, .writerAfterWriter, .readerAndPatientWriter, .counterMates,
+    .readerRegisters, .readerRegistersAndMove, .readerRegistersBesideTwo,
+  ]
+
+  /// For `FILE_COORDINATION_SEEDS=long`, with all interleavings: fifty to a hundred thousand states each.
+  static let medium: [Model] = [
+    .twoReadersOneWriter, .readerWriterHostWriter, .presenterOfDirectory, .twins, .rememberedAndRefused,
   ]
 
   /// For a normal run where loads may be stale, which takes longer.
