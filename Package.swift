@@ -162,7 +162,7 @@ let package = Package(
     // Support for the tests of several targets.
     .target(name: "CTestShims", path: "Tests/CTestShims"),
     .target(
-      name: "TestSupport", dependencies: ["CTestShims", "SystemInterface"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["CTestShims", "SystemInterface", "SystemThreads"], path: "Tests/TestSupport",
       swiftSettings: settings),
     .testTarget(
       name: "CompactContainersTests", dependencies: ["CompactContainers", "SeededRandom"], swiftSettings: settings),

@@ -28,7 +28,7 @@ struct LockServerTests {
 
   /// Writes under the lock, each with its token, to one key, and notes what is known of each.
   private func write(
-    _ client: EtcdClient, _ worker: Int, _ history: Guarded<[Entry]>, until isOver: Guarded<Bool>
+    _ client: EtcdClient, _ worker: Int, _ history: WatchedValue<[Entry]>, until isOver: Guarded<Bool>
   ) async {
     var round = 0
     while !isOver.withLock({ $0 }) {
@@ -95,12 +95,12 @@ struct LockServerTests {
     let client = try cluster.client { $0.attemptLimit = .seconds(2) }
     let start = try await client.range(.key("log")).revision
     let changes = watchLog(client, from: start + 1)
-    let history = Guarded<[Entry]>([])
+    let history = WatchedValue<[Entry]>([])
     let isOver = Guarded(false)
     await withTaskGroup(of: Void.self) { group in
       for worker in 0..<4 { group.addTask { await write(client, worker, history, until: isOver) } }
       for count in [8, 20, 32, 44] {
-        while history.withLock({ $0.count }) < count { await Task.yield() }
+        await history.wait { $0.count >= count }
         if count == 44 { break }
         cluster.kill()
         try? cluster.start()
@@ -127,7 +127,7 @@ struct LockServerTests {
     configuration.callLimit = .seconds(3)
     configuration.attemptLimit = .seconds(1)
     let far = try EtcdClient(configuration)
-    let instants = Guarded<(frozen: MonotonicTime?, lost: MonotonicTime?)>((nil, nil))
+    let instants = WatchedValue<(frozen: MonotonicTime?, lost: MonotonicTime?)>((nil, nil))
     let token = Guarded<EtcdLockToken?>(nil)
     let holding = Task {
       await error {
@@ -141,7 +141,7 @@ struct LockServerTests {
         }
       }
     }
-    while instants.withLock({ $0.frozen }) == nil { await Task.yield() }
+    await instants.wait { $0.frozen != nil }
     let next = try await near.withLock("lock", .writing) { lock in
       let instant = MonotonicTime.host()
       let (frozen, lost) = instants.withLock { $0 }
@@ -167,7 +167,7 @@ struct LockServerTests {
     let client = try cluster.client { $0.attemptLimit = .seconds(2) }
     let start = try await client.range(.key("log")).revision
     let changes = watchLog(client, from: start + 1)
-    let history = Guarded<[Entry]>([])
+    let history = WatchedValue<[Entry]>([])
     let isOver = Guarded(false)
     await withTaskGroup(of: Void.self) { group in
       for worker in 0..<3 { group.addTask { await write(client, worker, history, until: isOver) } }
@@ -185,9 +185,9 @@ struct LockServerTests {
     check(try await changes.value, history.withLock { $0 })
   }
 
-  private func awaitMore(_ count: Int, _ history: Guarded<[Entry]>) async {
+  private func awaitMore(_ count: Int, _ history: WatchedValue<[Entry]>) async {
     let before = history.withLock { $0.count }
-    while history.withLock({ $0.count }) < before + count { await Task.yield() }
+    await history.wait { $0.count >= before + count }
   }
 
   /// Waits until a lease that's longer than those of the lock has ended.
