@@ -44,6 +44,19 @@ let settings: [SwiftSetting] = [
 ]
 let librarySettings = settings + [.strictMemorySafety()]
 
+// A module of tests is read by nothing but the linker. By default the compiler has one process for each processor, of which each
+// reads all files and imports of the module again, and the index of the system's modules is written again as well. Without both a
+// build takes a fifth less of the processors. Nobody who depends on this package builds its tests, so flags that SwiftPM calls
+// unsafe are in nobody's way.
+let unindexed: [SwiftSetting] =
+  settings + [
+    .unsafeFlags(["-index-ignore-system-modules"], .when(configuration: .debug))
+  ]
+let testSettings: [SwiftSetting] =
+  unindexed + [
+    .unsafeFlags(["-driver-batch-count", "1"], .when(configuration: .debug))
+  ]
+
 // For declarations that stand for Apple's, which are older than Swift's concurrency: with all its checks inside, but clients in
 // Swift 5 mode don't get warnings about what they can't know, and presenters may leave out `@Sendable` in Swift 6 mode too.
 let precedingConcurrency: [SwiftSetting] = [.swiftLanguageMode(.v5), .enableUpcomingFeature("StrictConcurrency")]
@@ -165,13 +178,13 @@ let package = Package(
       name: "TestSupport", dependencies: ["CTestShims", "SystemInterface", "SystemThreads"], path: "Tests/TestSupport",
       swiftSettings: settings),
     .testTarget(
-      name: "CompactContainersTests", dependencies: ["CompactContainers", "SeededRandom"], swiftSettings: settings),
+      name: "CompactContainersTests", dependencies: ["CompactContainers", "SeededRandom"], swiftSettings: testSettings),
     .testTarget(
-      name: "ContentHashingTests", dependencies: ["ContentHashing", "SeededRandom"], swiftSettings: settings),
+      name: "ContentHashingTests", dependencies: ["ContentHashing", "SeededRandom"], swiftSettings: testSettings),
     .testTarget(
       name: "VersionStoreTests",
       dependencies: ["ContentHashing", "SeededRandom", "SystemInterface", "VersionStore"],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     // A transport that follows a script, and a server on loopback.
     .target(
       name: "HTTPTestSupport", dependencies: ["CTestShims", "HTTPTransport", "SystemInterface"],
@@ -181,7 +194,7 @@ let package = Package(
       dependencies: [
         "FileCoordinationTesting", "HTTPTestSupport", "HTTPTransport", "SeededRandom", "SystemInterface", "TestSupport",
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     // A server that follows a script, and real ones.
     .target(
       name: "EtcdTestSupport",
@@ -194,7 +207,7 @@ let package = Package(
         "SystemInterface",
         "TestSupport",
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     // The promises of every place that replicas share, and runs of replicas there.
     .target(
       name: "SharedStorageContract", dependencies: ["KeyValueReplicas", "SeededRandom", "SystemInterface"],
@@ -206,47 +219,48 @@ let package = Package(
         "FileCoordinationTesting", "HTTPTestSupport",
         "KeyValueReplicas", "SeededRandom", "SharedStorageContract", "SystemInterface", "TestSupport",
       ],
-      swiftSettings: settings),
-    .testTarget(name: "UndoStacksTests", dependencies: ["SeededRandom", "UndoStacks"], swiftSettings: settings),
+      swiftSettings: testSettings),
+    .testTarget(name: "UndoStacksTests", dependencies: ["SeededRandom", "UndoStacks"], swiftSettings: testSettings),
     .testTarget(
-      name: "KeyValueReplicasTests", dependencies: ["KeyValueReplicas", "SeededRandom"], swiftSettings: settings),
+      name: "KeyValueReplicasTests", dependencies: ["KeyValueReplicas", "SeededRandom"], swiftSettings: testSettings),
     .testTarget(
       name: "KeyValueStoreTests",
       dependencies: [
         "KeyValueReplicas", "KeyValueStore", "SeededRandom", "SharedStorageContract", "SystemInterface", "TestSupport",
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
       name: "FilePackagesTests", dependencies: ["ContentHashing", "FilePackages", "SeededRandom", "SystemInterface"],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
       name: "FileVersionsTests",
       dependencies: [
         "ContentHashing", "FileCoordination", "FileCoordinationTesting", "FileVersions", "FileWatching",
         "SeededRandom", "SystemInterface", "VersionStore",
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
       name: "FileDocumentsTests",
       dependencies: [
         "ContentHashing", "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FilePackages",
         "FileVersions", "SeededRandom", "SystemInterface", "TestSupport",
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
-      name: "SwiftRuntimeHooksTests", dependencies: ["SwiftRuntimeHooks", "SystemInterface"], swiftSettings: settings),
+      name: "SwiftRuntimeHooksTests", dependencies: ["SwiftRuntimeHooks", "SystemInterface"],
+      swiftSettings: testSettings),
     .testTarget(
       name: "FileAccessArbiterTests",
       dependencies: ["CompactContainers", "FileAccessArbiter", "SeededRandom", "TestSupport"],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
       name: "CoordinationServiceTests",
       dependencies: ["CompactContainers", "CoordinationService", "FileAccessArbiter", "SeededRandom", "TestSupport"],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
       name: "SystemInterfaceTests",
       dependencies: ["CompactContainers", "SeededRandom", "SystemInterface", "TestSupport", "UploadArchives"],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     // Trees of files, and what alters them at random.
     .target(
       name: "WatchingTestSupport", dependencies: ["FileWatching", "SeededRandom", "SystemInterface"],
@@ -258,29 +272,29 @@ let package = Package(
         "TestSupport",
         "WatchingTestSupport",
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
       name: "MetadataPredicatesTests", dependencies: ["MetadataPredicates", "SeededRandom", "TestSupport"],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
       name: "FileMetadataTests",
       dependencies: [
         "CSystemShims", "FileCoordinationTesting", "FileMetadata", "FileWatching", "MetadataPredicates", "SeededRandom",
         "SystemInterface", "TestSupport", "WatchingTestSupport",
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
       name: "FileCoordinationTests",
       dependencies: [
         "CoordinationService", "FileCoordination", "FileCoordinationTesting", "FileAccessArbiter", "SeededRandom",
         "FileWatching", "SystemInterface", "TestSupport", "WatchingTestSupport",
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     // Every interleaving of small models of the fast tier, on a memory with store buffers.
     .testTarget(
       name: "FastTierTests",
       dependencies: ["CompactContainers", "FileCoordination", "FileAccessArbiter", "SeededRandom", "TestSupport"],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     // Processes that share files, are killed and stopped.
     .executableTarget(
       name: "CoordinationWorker",
@@ -295,7 +309,7 @@ let package = Package(
         "CoordinationService", "CoordinationWorker", "FileAccessArbiter", "FileCoordination", "FileDocuments",
         "FilePackages", "FileVersions", "SeededRandom", "SystemInterface", "TestSupport",
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     // Merges conflicts of a sync engine; `.ci/run syncthing` runs it, and an article shows it.
     .executableTarget(
       name: "ConflictMerger", dependencies: ["FileVersions"], path: "Tests/ConflictMerger", swiftSettings: settings),
@@ -309,7 +323,7 @@ let package = Package(
       dependencies: [
         "filecoord", "FileCoordination", "FoundationCompatibility", "SeededRandom", "TerminalEditor", "TestSupport",
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     // Compiles and runs the code that the README and the articles show.
     .testTarget(
       name: "DocumentationTests",
@@ -320,7 +334,7 @@ let package = Package(
         "MetadataPredicates",
         "SystemInterface",
       ],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
     .testTarget(
       name: "FoundationCompatibilityTests",
       dependencies: [
@@ -329,11 +343,11 @@ let package = Package(
         "SeededRandom", "SystemInterface",
         "TestSupport",
       ],
-      swiftSettings: settings),
+      swiftSettings: unindexed),
     .testTarget(
       name: "FileCoordinationStressTests",
       dependencies: ["FileCoordination", "FileCoordinationTesting", "SeededRandom", "SystemInterface"],
-      swiftSettings: settings),
+      swiftSettings: testSettings),
   ],
   swiftLanguageModes: [.v6]
 )
