@@ -247,9 +247,11 @@ extension ServiceCore {
     lastSurvey += 1
     let survey = Survey(
       number: RequestNumber(lastSurvey), asker: client, askersNumber: number, awaited: holders)
+    // Those that were begun before wait for somebody still; to look through them for each request would cost a service whose clients
+    // ask without end the square of their number.
+    if holders.isEmpty { return finish(survey, at: time) }
     surveys.append(survey)
     for holder in holders.sorted() { send(.survey(survey.number), to: holder) }
-    finishSurveys(at: time)
   }
 
   /// Shows a process the state after each event from now on, or not any more.
@@ -269,8 +271,10 @@ extension ServiceCore {
   }
 
   mutating func surveyed(_ number: RequestNumber, by client: ClientID, at time: Timestamp) {
-    for index in surveys.indices where surveys[index].number == number { surveys[index].awaited.remove(client) }
-    finishSurveys(at: time)
+    // A process answers in the order in which it was asked: it's among the first.
+    guard let index = surveys.firstIndex(where: { $0.number == number }) else { return }
+    surveys[index].awaited.remove(client)
+    if surveys[index].awaited.isEmpty { finish(surveys.remove(at: index), at: time) }
   }
 
   mutating func finishSurveys(without client: ClientID, at time: Timestamp) {
@@ -288,10 +292,14 @@ extension ServiceCore {
   package var hasSurveys: Bool { !surveys.isEmpty }
 
   private mutating func finishSurveys(at time: Timestamp) {
-    while let index = surveys.firstIndex(where: { $0.awaited.isEmpty }) {
-      let survey = surveys.remove(at: index)
-      send(.snapshot(survey.askersNumber, snapshot(at: time)), to: survey.asker)
-    }
+    let finished = surveys.filter { $0.awaited.isEmpty }
+    if finished.isEmpty { return }
+    surveys.removeAll { $0.awaited.isEmpty }
+    for survey in finished { finish(survey, at: time) }
+  }
+
+  private mutating func finish(_ survey: Survey, at time: Timestamp) {
+    send(.snapshot(survey.askersNumber, snapshot(at: time)), to: survey.asker)
   }
 
   private func snapshot(at time: Timestamp) -> SnapshotReply {
