@@ -156,6 +156,8 @@ extension VersionStore {
     /// The record and the contents, without the latter if they can't be read, or none of them.
     var opened: [FileDescriptor] = []
     var contents: Contents?
+    /// The record that a bare version was given.
+    var bareRecord: [UInt8]?
   }
 
   func close(_ parts: inout OpenParts) {

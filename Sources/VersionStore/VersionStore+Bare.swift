@@ -74,6 +74,7 @@ extension VersionStore {
     record.add(Step.add(item, source: path, status.identity, .linking, draft).record)
     let bytes = record.bytes
     try storing { () throws(SystemError) in try files.setExtendedAttribute(Self.bareName, of: file, to: bytes) }
+    parts.bareRecord = bytes
     parts.contents = OpenParts.Contents(file: file, status: status)
     return version
   }
@@ -87,11 +88,56 @@ extension VersionStore {
   }
 
   /// Ends the addition of a bare version: its file was replaced, unless it has another name still.
-  func endBare(_ version: StoredVersion, _ open: OpenParts) throws(VersionStoreError) {
-    guard let file = open.contents?.file else { return }
+  ///
+  /// - Returns: The version; another one with the same contents if a program has removed the file from the store meanwhile.
+  func endBare(_ version: StoredVersion, _ open: OpenParts) throws(VersionStoreError) -> StoredVersion {
+    guard let file = open.contents?.file else { return version }
     let status = try storing { () throws(SystemError) in try files.status(of: file) }
-    if status.linkCount > 1 { return try unfoldShared(version) }
-    unfoldingIsDue?(version.item)
+    if status.linkCount == 0 {
+      // It was hashed and shared by a process that doesn't wait, or nothing has its contents any more but this descriptor.
+      if try isKept(version) { return version }
+      return try addAgain(version, from: file, status)
+    }
+    restoreRecord(of: file, open)
+    if status.linkCount > 1 { try unfoldShared(version) } else { unfoldingIsDue?(version.item) }
+    return version
+  }
+
+  /// Gives a bare version its record back if a save that doesn't wait, in a domain of its own, has given its file another one.
+  private func restoreRecord(of file: FileDescriptor, _ open: OpenParts) {
+    let record = try? files.extendedAttribute(Self.bareName, of: file)
+    if let own = open.bareRecord, let record, record != own {
+      try? files.setExtendedAttribute(Self.bareName, of: file, to: own)
+    }
+  }
+
+  /// Whether a version is listed, or can be brought back.
+  private func isKept(_ version: StoredVersion) throws(VersionStoreError) -> Bool {
+    if try versionIfPresent(version.id, of: version.item) != nil { return true }
+    return try removedVersions(of: version.item).contains { $0.version.id == version.id }
+  }
+
+  /// Keeps the contents of a file that has no name any more.
+  private func addAgain(
+    _ version: StoredVersion, from file: FileDescriptor, _ status: FileStatus
+  ) throws(VersionStoreError) -> StoredVersion {
+    let copy = step("again-" + version.id.description)
+    defer { try? unlink(copy) }
+    try storing { () throws(SystemError) in
+      _ = try files.seek(file, to: 0, .start)
+      try files.withDescriptor(copy, flags: [.create, .exclusive, .writeOnly], mode: 0o600) {
+        (target) throws(SystemError) in
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+          let count = try files.read(file, into: &buffer)
+          if count == 0 { break }
+          try files.writeAll(Array(buffer[..<count]), to: target)
+        }
+        try files.setMode(of: target, to: status.mode)
+        try files.setModificationTime(of: target, to: status.modificationTime)
+      }
+    }
+    return try add(contentsOf: copy, to: version.item, named: version.name, version.attributes)
   }
 
   /// Undoes the addition of a bare version whose file wasn't replaced.
@@ -109,8 +155,10 @@ extension VersionStore {
   ///
   /// Others who may write to the file may set that. So it's another item's, or leads out of a directory, only if it's none; the hash, the
   /// size and the permissions are those of the file.
-  func bareRecord(_ id: VersionID, of item: ItemID) -> (version: StoredVersion, step: Step?)? {
-    let bytes = try? files.extendedAttribute(Self.bareName, ofItemAt: layout.bare(id, of: item))
+  func bareRecord(
+    _ id: VersionID, of item: ItemID, at path: SystemPath? = nil
+  ) -> (version: StoredVersion, step: Step?)? {
+    let bytes = try? files.extendedAttribute(Self.bareName, ofItemAt: path ?? layout.bare(id, of: item))
     guard let record = bytes.flatMap({ StoreRecord($0) }), var version = StoredVersion(record), version.item == item,
       !version.isPackage, version.name.isSingleName
     else { return nil }
@@ -125,8 +173,15 @@ extension VersionStore {
 
   /// A bare version as it's listed when there's no room for its directory; `nil` if its file has other names, and may not have been replaced.
   func bareVersion(_ id: VersionID, of item: ItemID) throws(VersionStoreError) -> StoredVersion? {
-    guard let status = try status(of: layout.bare(id, of: item)), status.linkCount == 1,
-      var version = bareRecord(id, of: item)?.version
+    try bareVersion(id, of: item, at: layout.bare(id, of: item))
+  }
+
+  /// The same by the path of the file, which has another name when the version was removed.
+  func bareVersion(
+    _ id: VersionID, of item: ItemID, at path: SystemPath
+  ) throws(VersionStoreError) -> StoredVersion? {
+    guard let status = try status(of: path), status.linkCount == 1,
+      var version = bareRecord(id, of: item, at: path)?.version
     else { return nil }
     version.isBare = true
     version.mode = status.mode

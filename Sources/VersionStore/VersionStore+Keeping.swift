@@ -56,15 +56,14 @@ extension VersionStore {
       if !isSettled { try settle(kept) }
     } catch {
       if try self.status(of: path)?.identity != identity {
-        try complete(kept, from: path, identity)
+        _ = try complete(kept, from: path, identity)
       } else {
         try undo(kept)
       }
       if let refusal = refusal.error { throw refusal }
       throw error
     }
-    try complete(kept, from: path, identity)
-    return version
+    return try complete(kept, from: path, identity)
   }
 
   /// A version that isn't complete before another file has the place of its own.
@@ -81,12 +80,13 @@ extension VersionStore {
 
   private func complete(
     _ kept: KeptWhileReplaced, from path: SystemPath, _ identity: FileIdentity
-  ) throws(VersionStoreError) {
+  ) throws(VersionStoreError) -> StoredVersion {
     let version = kept.version
     if kept.isBare { return try endBare(version, kept.parts) }
     try completeReplacement(of: version, from: path, identity, kept.parts.contents)
     try endStep(of: version.id, of: version.item)
     if version.hash == nil { hashingIsDue?() }
+    return version
   }
 
   private func undo(_ kept: KeptWhileReplaced) throws(VersionStoreError) {
