@@ -65,7 +65,10 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
   public let id: ID
   /// Where its contents are: the file itself, a read-only file whose path isn't for people, or a conflict copy.
   ///
-  /// - Complexity: O(length of the path), each time.
+  /// It's the present path, as long as the version is kept. That of a version that was listed on a full volume changes when there's room again,
+  /// so ask for it anew instead of keeping it.
+  ///
+  /// - Complexity: O(length of the path), each time, and two system calls for a version that was listed on a full volume.
   public var url: URL { Self.url(of: path, isDirectory: isPackage) }
   /// The name that the file had.
   public let name: String
@@ -114,7 +117,7 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
   var copies: [SystemPath] = []
 
   /// Where its contents are.
-  var path: SystemPath { removedPath ?? stored.map { VersionStore.path(of: $0, inStoreAt: place) } ?? place }
+  var path: SystemPath { removedPath ?? stored.map { VersionStore.path(ofLooked: $0, inStoreAt: place) } ?? place }
 
   /// Whether it's the current version: the present contents of the file.
   public var isCurrent: Bool { stored == nil && copies.isEmpty }

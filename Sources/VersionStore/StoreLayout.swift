@@ -15,6 +15,9 @@ internal import SystemInterface
 ///     items/12/1234…/item                   the path of the item
 ///     items/12/1234…/resolving              the changes of conflicts that follow when their file has got the result
 ///     removed/1234…/VERSION@TIME            a version that was removed and can be brought back for a while
+///     removed/1234…@in-place                another name of `format`: the item has versions that were removed without room
+///     items/12/1234…/VERSION                with another letter for the hyphen: such a version, the time of its directory is that of its removal
+///     items/12/1234…/bare/VERSION           the same of one that has no directory
 ///     items/12/1234…/list                   all records of the item's versions in one file, a cache
 ///     places/home/me/a.txt/=item            the item at `/home/me/a.txt`
 ///     steps/…                               operations that are under way; after a crash they're undone or completed
@@ -43,6 +46,17 @@ struct StoreLayout: Sendable {
 
   /// The directory of an item's versions that were removed.
   func removals(of item: ItemID) -> SystemPath { removed.appending(item.description) }
+
+  /// Says that some of an item's removed versions are where the item's versions are.
+  func removalMark(of item: ItemID) -> SystemPath { removed.appending(item.description + Self.removalMarkEnd) }
+
+  /// The item of which a name in ``removed`` is.
+  static func item(ofRemovals name: SystemPath) -> ItemID? {
+    let text = name.description
+    return ItemID(text.hasSuffix(removalMarkEnd) ? String(text.dropLast(removalMarkEnd.count)) : text)
+  }
+
+  private static let removalMarkEnd = "@in-place"
 
   func listing(of item: ItemID) -> SystemPath { directory(of: item).appending("list") }
 

@@ -7,6 +7,13 @@ package struct RemovedVersion: Hashable, Sendable {
   package let version: StoredVersion
   /// When it was removed, in nanoseconds since 1970.
   package let time: Int64
+  let place: RemovalPlace
+
+  init(version: StoredVersion, time: Int64, place: RemovalPlace = .removals) {
+    self.version = version
+    self.time = time
+    self.place = place
+  }
 }
 
 /// The name of a removed version's directory: those of the version and of the time, so that neither has to be read.
@@ -65,14 +72,26 @@ extension VersionStore {
 
   /// Removes a version so that it can be brought back.
   ///
-  /// - Throws: ``VersionStoreError/versionIsGone(_:)`` when it was removed already.
+  /// A full volume may have no room for the directory of the item's removed versions: the version gets another name where it is then.
+  ///
+  /// - Throws: ``VersionStoreError/versionIsGone(_:)`` when it was removed already, or the error of a system call: nothing is removed then.
   package func retire(_ id: VersionID, of item: ItemID) throws(VersionStoreError) {
-    if try status(of: layout.bare(id, of: item)) != nil { try unfold(of: item) }
-    let directory = layout.removals(of: item)
-    try ensureDirectory(directory)
+    do throws(VersionStoreError) {
+      if try status(of: layout.bare(id, of: item)) != nil { try unfold([id], of: item) }
+      let directory = layout.removals(of: item)
+      try ensureDirectory(directory)
+      try retire(id, of: item, to: directory.appending(RemovalName(id, time()).path))
+    } catch {
+      if !error.isOfFullVolume { throw error }
+      if try !retireInPlace(id, of: item) { throw error }
+    }
+  }
+
+  /// Moves a version that has a directory to its place among the removed ones.
+  func retire(_ id: VersionID, of item: ItemID, to place: SystemPath) throws(VersionStoreError) {
     do throws(VersionStoreError) {
       let isOpen = try copyMark(of: id, of: item)
-      try rename(layout.directory(of: id, of: item), to: directory.appending(RemovalName(id, time()).path))
+      try rename(layout.directory(of: id, of: item), to: place)
       if isOpen { try unlink(layout.mark(of: id, of: item)) }
     } catch .system(let error) where error.isAbsence {
       throw .versionIsGone(id)
@@ -90,7 +109,12 @@ extension VersionStore {
     // Earlier releases had the step there, and nothing in the mark.
     if bytes.isEmpty, try status(of: own) != nil { return true }
     try unlink(own)
-    try writeDraft(bytes, to: own)
+    do throws(SystemError) {
+      // That takes no room, and nobody writes to a mark.
+      try files.link(mark, at: .workingDirectory, to: own, at: .workingDirectory, links: .noFollow)
+    } catch {
+      try writeDraft(bytes, to: own)
+    }
     return true
   }
 
@@ -106,12 +130,20 @@ extension VersionStore {
 
   /// Passes on the versions of an item that were removed and can be brought back, one after the other and in any order.
   func forEachRemovedVersion(of item: ItemID, _ body: (RemovedVersion) -> Void) throws(VersionStoreError) {
-    for name in try removals(of: item) {
-      let path = path(of: name, of: item).appending(StoreLayout.record)
-      guard let record = try recordIfIntact(at: path), let recorded = StoredVersion(record), recorded.id == name.version
-      else { continue }
-      body(RemovedVersion(version: try known(recorded, in: path.parent), time: name.time))
+    for removal in try removals(of: item) {
+      guard let version = try version(of: removal, of: item) else { continue }
+      body(RemovedVersion(version: version, time: removal.time, place: removal.place))
     }
+  }
+
+  /// A removed version; `nil` if its record isn't what it was.
+  private func version(of removal: Removal, of item: ItemID) throws(VersionStoreError) -> StoredVersion? {
+    let path = path(of: removal, of: item)
+    if removal.place.isBare { return try bareVersion(removal.version, of: item, at: path) }
+    guard let record = try recordIfIntact(at: path.appending(StoreLayout.record)), let recorded = StoredVersion(record),
+      recorded.id == removal.version
+    else { return nil }
+    return try known(recorded, in: path)
   }
 
   /// The records of removed versions that aren't what they were, or are missing.
@@ -119,19 +151,21 @@ extension VersionStore {
   /// - Complexity: O(removed versions of the item): each record is read.
   package func damagedRemovals(of item: ItemID) throws(VersionStoreError) -> [SystemPath] {
     var damaged: [SystemPath] = []
-    for name in try removals(of: item) {
-      let path = path(of: name, of: item).appending(StoreLayout.record)
-      let version = try recordIfIntact(at: path).flatMap { StoredVersion($0) }
+    for removal in try removals(of: item) where try version(of: removal, of: item) == nil {
+      let path = path(of: removal, of: item)
       // It may have been brought back, or have gone for good, meanwhile.
-      if version?.id != name.version, try status(of: path.parent) != nil { damaged.append(path) }
+      if try status(of: path) == nil { continue }
+      damaged.append(removal.place.isBare ? path : path.appending(StoreLayout.record))
     }
     return damaged
   }
 
   /// Where the contents of a removed version are.
   package func path(of removed: RemovedVersion) -> SystemPath {
-    path(of: RemovalName(removed.version.id, removed.time), of: removed.version.item)
-      .appending(StoreLayout.contentsName).appending(removed.version.name)
+    let removal = Removal(version: removed.version.id, time: removed.time, place: removed.place)
+    let path = path(of: removal, of: removed.version.item)
+    if removed.place.isBare { return path }
+    return path.appending(StoreLayout.contentsName).appending(removed.version.name)
   }
 
   /// Brings a removed version back.
@@ -139,19 +173,23 @@ extension VersionStore {
   /// - Returns: The version.
   /// - Throws: ``VersionStoreError/versionIsGone(_:)`` if it wasn't removed, or too long ago.
   package func reinstate(_ id: VersionID, of item: ItemID) throws(VersionStoreError) -> StoredVersion {
-    guard let name = try removals(of: item).last(where: { $0.version == id }) else { throw .versionIsGone(id) }
-    let directory = layout.directory(of: item)
-    try ensureDirectory(directory)
+    guard let removal = try removals(of: item).last(where: { $0.version == id }) else {
+      throw .versionIsGone(id)
+    }
+    let path = path(of: removal, of: item)
+    let place = removal.place.isBare ? layout.bare(id, of: item) : layout.directory(of: id, of: item)
+    if try status(of: place.parent) == nil { try ensureDirectory(place.parent) }
     // Its addition wasn't completed when it was removed.
-    let step = path(of: name, of: item).appending(StoreLayout.step)
-    if try status(of: step) != nil {
+    let step = path.appending(StoreLayout.step)
+    if !removal.place.isBare, try status(of: step) != nil {
       let mark = layout.mark(of: id, of: item)
       try unlink(mark)
       try self.mark(id, of: item, contents(of: step))
       try storing { () throws(SystemError) in try synchronize([mark, mark.parent]) }
     }
-    try rename(path(of: name, of: item), to: layout.directory(of: id, of: item))
-    try synchronizeNames(in: directory)
+    try restoreTime(of: removal, of: item)
+    try rename(path, to: place)
+    try synchronizeNames(in: place.parent)
     guard let version = try versionIfPresent(id, of: item) else { throw .versionIsGone(id) }
     if version.hash == nil {
       // The process that was to hash it didn't find it.
@@ -171,14 +209,19 @@ extension VersionStore {
   /// - Complexity: O(items with removed versions), and O(removed versions).
   @discardableResult
   package func forgetRemovals(before time: Int64, of item: ItemID? = nil) throws(VersionStoreError) -> Int {
-    let items = if let item { [item] } else { try names(in: layout.removed).compactMap { ItemID($0.description) } }
+    var items: Set<ItemID> = []
+    if let item {
+      items = [item]
+    } else {
+      items = try Set(unsortedNames(in: layout.removed).compactMap { StoreLayout.item(ofRemovals: $0) })
+    }
     var count = 0
     for item in items {
       let all = try removals(of: item)
       let old = all.filter { $0.time < time }
-      for name in old {
+      for removal in old {
         do throws(VersionStoreError) {
-          try dispose(ofVersionAt: path(of: name, of: item), name.version)
+          try dispose(of: removal, of: item)
           count += 1
         } catch .versionIsGone {
           // Another process has, or it was brought back.
@@ -190,14 +233,30 @@ extension VersionStore {
         }
       }
     }
+    // Somebody may be about to remove a version of another item, and has made the mark.
+    if let item { try removeMarkIfUnneeded(of: item) }
     return count
   }
 
-  private func removals(of item: ItemID) throws(VersionStoreError) -> [RemovalName] {
-    try names(in: layout.removals(of: item)).compactMap(RemovalName.init)
+  private func dispose(of removal: Removal, of item: ItemID) throws(VersionStoreError) {
+    let path = path(of: removal, of: item)
+    if removal.place.isBare { return try unlink(path) }
+    try dispose(ofVersionAt: path, removal.version)
   }
 
-  private func path(of name: RemovalName, of item: ItemID) -> SystemPath {
-    layout.removals(of: item).appending(name.path)
+  /// The removed versions of an item, in the order of their names, those that are in place last.
+  private func removals(of item: ItemID) throws(VersionStoreError) -> [Removal] {
+    let removals = try names(in: layout.removals(of: item)).compactMap { name in
+      RemovalName(name).map { Removal(version: $0.version, time: $0.time, place: .removals) }
+    }
+    return try removals + removalsInPlace(of: item)
+  }
+
+  func path(of removal: Removal, of item: ItemID) -> SystemPath {
+    switch removal.place {
+    case .removals: layout.removals(of: item).appending(RemovalName(removal.version, removal.time).path)
+    case .item(let name): layout.directory(of: item).appending(name)
+    case .bare(let name): layout.bareVersions(of: item).appending(name)
+    }
   }
 }

@@ -42,7 +42,8 @@ extension VersionStore {
     try unfold([version.id], of: version.item, isCutOff: false)
   }
 
-  private func unfold(
+  /// The same for some of them; `isCutOff` says that the saves which kept them are over.
+  func unfold(
     _ ids: ArraySlice<VersionID>, of item: ItemID, isCutOff: Bool = true
   ) throws(VersionStoreError) {
     var unfoldings: [Unfolding] = []
@@ -169,7 +170,7 @@ extension VersionStore {
     let version = StoredVersion(
       id: id, item: item, attributes: recorded?.attributes ?? VersionAttributes(deviceName: "", deviceID: ""),
       isPackage: false, hash: hash, size: now.size, name: target.lastComponent, mode: status.mode,
-      modificationTime: status.modificationTime)
+      modificationTime: (hash == recorded?.hash ? recorded?.modificationTime : nil) ?? status.modificationTime)
     try writeDraft(version.record.bytes, to: directory.appending(StoreLayout.record))
     return version
   }

@@ -53,6 +53,17 @@ extension VersionStore {
     return isThere(place) ? place : path
   }
 
+  /// The same for code that may never need the store, and asks for the path at any later time.
+  ///
+  /// - Complexity: O(1); one system call for a version that had no directory when it was looked at, and may have got one since.
+  package static func path(ofLooked version: StoredVersion, inStoreAt root: SystemPath) -> SystemPath {
+    let path = path(of: version, inStoreAt: root)
+    if !version.isBare || (try? HostFileSystem().statusIfPresent(of: path)) != nil { return path }
+    var other = version
+    other.isBare = false
+    return self.path(of: other, inStoreAt: root)
+  }
+
   private func isThere(_ path: SystemPath) -> Bool { (try? status(of: path)) != nil }
 
   /// The same without the store, for code that may never need it.

@@ -86,9 +86,9 @@ package struct VersionStore: Sendable {
 
   private func create() throws(VersionStoreError) {
     try ensureDirectory(layout.root)
-    let directories = [layout.contents, layout.items, layout.places, layout.steps]
+    let directories = [layout.contents, layout.items, layout.places, layout.removed, layout.steps]
     // Those that a crash has left without their format, and the file that it's written to.
-    let known = Set((directories + [layout.removed]).map(\.lastComponent))
+    let known = Set(directories.map(\.lastComponent))
     let isForeign = try names(in: layout.root).contains {
       !known.contains($0) && !$0.bytes.starts(with: ".".utf8) && $0 != layout.format.lastComponent
     }
@@ -112,7 +112,8 @@ extension VersionStore {
     guard let owner = try status(of: root)?.owner else { return }
     for path in [layout.contents, layout.items, layout.places, layout.removed, layout.steps] {
       guard let status = try status(of: path) else {
-        if path != layout.removed { try ensureDirectory(path) }
+        // Nothing is lost without that one, for which there may be no room.
+        if path == layout.removed { try? ensureDirectory(path) } else { try ensureDirectory(path) }
         continue
       }
       if status.kind != .directory || status.owner != owner { throw .misplaced(path) }

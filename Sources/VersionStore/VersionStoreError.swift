@@ -29,6 +29,11 @@ extension VersionStoreError {
   var isOfReadOnlyVolume: Bool {
     if case .system(let error) = self { error.number == .readOnlyFileSystem } else { false }
   }
+
+  /// Whether the volume, or the user's share of it, is full.
+  package var isOfFullVolume: Bool {
+    if case .system(let error) = self { error.isOne(of: .noSpace, .quotaExceeded) } else { false }
+  }
 }
 
 /// Runs `body`; errors of system calls become errors of the store.

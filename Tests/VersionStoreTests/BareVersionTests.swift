@@ -114,13 +114,17 @@ struct BareVersionTests {
       for version in versions { try store.verify(version) }
       try store.restore(versions[1], to: sandbox.path("b"), over: .nothing)
       #expect(try sandbox.text(sandbox.path("b")) == "two")
-      #expect(throws: VersionStoreError.self) { try store.retire(versions[0].id, of: item) }
+      try store.retire(versions[0].id, of: item)
+      #expect(try store.reinstate(versions[0].id, of: item) == versions[0])
       try store.remove(versions[0].id, of: item)
       #expect(throws: VersionStoreError.versionIsGone(versions[0].id)) { try store.remove(versions[0].id, of: item) }
       #expect(try store.versions(of: item) == Array(versions.dropFirst()))
       // As soon as there's room.
       #expect(try sandbox.texts(item) == ["two", "one"])
       #expect(try sandbox.text(store.path(of: versions[1])) == "two")
+      // The value that was handed out before leads there as well.
+      #expect(versions[1].isBare)
+      #expect(try sandbox.text(VersionStore.path(ofLooked: versions[1], inStoreAt: store.root)) == "two")
     }
   }
 
@@ -240,6 +244,96 @@ struct BareVersionTests {
       #expect(Set(versions.map(\.id)).isSuperset(of: [version.id, theirs.id]))
       let texts = try sandbox.texts(item) + [sandbox.text(sandbox.path("a"))]
       #expect(Set(texts) == ["old", "theirs", "new"])
+    }
+  }
+
+  @Test("If a program removes its file from the store right before it's replaced, its contents are kept all the same")
+  func removedMeanwhile() async throws {
+    try await withStore { sandbox in
+      try sandbox.write("a", "old", mode: 0o640)
+      let removedCount = Guarded(0)
+      let bare = try sandbox.store().layout.bareVersions(of: item)
+      let door = ScriptedFileSystem { call in
+        if call.call == .rename, call.paths.last?.lastComponent == SystemPath("a") {
+          for name in (try? sandbox.files.names(in: bare)) ?? [] {
+            if (try? sandbox.files.unlink(bare.appending(name), at: .workingDirectory, .file)) != nil {
+              removedCount.withLock { $0 += 1 }
+            }
+          }
+        }
+        return call.call == .synchronize ? .skip : .proceed
+      }
+      let version = try keep(sandbox, door)
+      #expect(removedCount.withLock { $0 } == 1)
+      #expect(try sandbox.texts(item) == ["old"])
+      let found = try #require(try sandbox.store().versions(of: item).first)
+      #expect(found.id == version.id && found.mode == 0o640 && found.name == SystemPath("a"))
+      #expect(found.attributes == StoreSandbox.attributes && found.modificationTime == version.modificationTime)
+      #expect(try rest(sandbox) == [])
+      #expect(try sandbox.openFiles() == [])
+    }
+  }
+
+  @Test(
+    "It isn't kept once more if a process that doesn't wait has shared its contents meanwhile, or removed the version")
+  func sharedMeanwhile() async throws {
+    for removes in [false, true] {
+      try await withStore { sandbox in
+        try sandbox.write("a", "older")
+        try keep(sandbox, text: "old")
+        _ = try sandbox.texts(item)
+        try sandbox.write("b", "old")
+        _ = try sandbox.store().add(contentsOf: sandbox.path("b"), to: ItemID.drawn(), StoreSandbox.attributes)
+        let (isReplaced, lookCount) = (Guarded(false), Guarded(0))
+        let door = ScriptedFileSystem { call in
+          // The look comes with the first call after the replaced file has lost its former name.
+          let looks = isReplaced.withLock { isReplaced in
+            defer { isReplaced = call.call == .unlink && call.paths.last?.isTemporaryName == true }
+            return isReplaced
+          }
+          if looks {
+            lookCount.withLock { $0 += 1 }
+            let other = try? VersionStore(
+              at: sandbox.root.appending("store"), worker: "2-2", isAlive: { _ in true }, time: { 1_000 })
+            let newest = try? other?.versions(of: item).last
+            if removes, let newest { try? other?.retire(newest.id, of: item) }
+          }
+          return call.call == .synchronize ? .skip : .proceed
+        }
+        let version = try keep(sandbox, door)
+        #expect(lookCount.withLock { $0 } == 1)
+        let store = try sandbox.store()
+        #expect(try sandbox.texts(item) == (removes ? ["older"] : ["older", "old"]))
+        #expect(try store.removedVersions(of: item).map(\.version.id) == (removes ? [version.id] : []))
+      }
+    }
+  }
+
+  @Test("It says who kept it, though a save that doesn't wait has given its file another record in the last instant")
+  func otherRecord() async throws {
+    try await withStore { sandbox in
+      let path = try sandbox.write("a", "old")
+      let other = VersionAttributes(deviceName: "lap", deviceID: "d2", author: "somebody")
+      let isFirst = Guarded(true)
+      let door = ScriptedFileSystem { call in
+        let isLink = call.call == .link && call.paths.last?.parent.lastComponent == SystemPath("bare")
+        if isLink,
+          isFirst.withLock({ first in
+            defer { first = false }; return first
+          })
+        {
+          // It's killed before its version has the file.
+          let dying = DyingDoor.dying(after: { $0.call == .setAttribute && $0.argument == .attribute(.versionRecord) })
+          let store = try? VersionStore(
+            at: sandbox.root.appending("store"), files: dying, worker: "2-2", time: { 1_000 })
+          _ = try? store?.keep(path, of: item, other) { _, _ in }
+        }
+        return call.call == .synchronize ? .skip : .proceed
+      }
+      let version = try keep(sandbox, door)
+      #expect(!isFirst.withLock { $0 })
+      #expect(try sandbox.store().bareVersionIDs(of: item) == [version.id])
+      #expect(try sandbox.store().versions(of: item).map(\.attributes) == [StoreSandbox.attributes])
     }
   }
 
