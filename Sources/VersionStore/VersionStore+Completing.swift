@@ -168,6 +168,14 @@ extension VersionStore {
     if let hash = version.hash { try share(path, hash) }
   }
 
+  /// Whether a file that was kept for a replacement still has its place.
+  func isUnreplaced(
+    _ version: StoredVersion, at source: SystemPath, _ identity: FileIdentity
+  ) throws(VersionStoreError) -> Bool {
+    if try status(of: source)?.identity != identity { return false }
+    return try status(of: path(of: version))?.identity == identity
+  }
+
   /// Ends a replacement that a crash has cut off, any time later: if the file wasn't replaced, it may have been changed since.
   func recoverReplacement(
     of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity

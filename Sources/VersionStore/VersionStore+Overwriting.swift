@@ -52,11 +52,14 @@ extension VersionStore {
   private func newestVersion(
     of item: ItemID, ifIsOf path: SystemPath, _ status: FileStatus
   ) throws(VersionStoreError) -> StoredVersion? {
-    let newest: StoredVersion?
-    do throws(VersionStoreError) { newest = try newestVersion(of: item) } catch .damaged { return nil }
-    guard let newest, newest.hash != nil, newest.name == path.lastComponent, newest.mode == status.mode,
-      !newest.attributes.isConflict, !newest.isDiscardable, try has(newest, path, status)
+    let last: StoredVersion?
+    do throws(VersionStoreError) { last = try newestVersion(of: item) } catch .damaged { return nil }
+    guard let last, last.name == path.lastComponent, last.mode == status.mode, !last.attributes.isConflict,
+      !last.isDiscardable, try has(last, path, status)
     else { return nil }
+    // A large one that was kept a moment ago, or by a process that was killed, may not be hashed yet.
+    let newest = try hashed(last)
+    if newest.hash == nil { return nil }
     // The name of a version says nothing of its contents, which may have lost a byte.
     do throws(VersionStoreError) { try verify(newest) } catch .damaged { return nil }
     return newest

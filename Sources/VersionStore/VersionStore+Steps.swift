@@ -187,10 +187,14 @@ extension VersionStore {
     return count
   }
 
+  /// In nanoseconds: a file in the making whose process isn't known is taken for a leftover when it's so old.
+  private static let unnamedDraftAgeMax: Int64 = 3_600_000_000_000
+
   private func isInUse(_ name: SystemPath, _ status: FileStatus) -> Bool {
-    // The name of a file that a save has left names no process.
-    if name.bytes.starts(with: ".".utf8) { return status.modificationTime > time() - 3_600_000_000_000 }
-    return isInUse(name)
+    guard name.bytes.starts(with: ".".utf8) else { return isInUse(name) }
+    // A copy in the making is named after the step that it's for, which names the process. Others go when nobody has written to them for long.
+    if let step = name.nameOfTemporary, !isInUse(step) { return false }
+    return status.modificationTime > time() - Self.unnamedDraftAgeMax
   }
 
   private func recover(_ step: SystemPath, _ status: FileStatus) throws(VersionStoreError) {
@@ -249,7 +253,12 @@ extension VersionStore {
           if let draft, !isAlive(draft.worker) {
             try takeDraft(draft.name, of: version, at: path(of: version), from: source, identity)
           }
-          try recoverReplacement(of: version, from: source, identity)
+          if let draft, !isAlive(draft.worker), try isUnreplaced(version, at: source, identity) {
+            // The save ended before that. The file has the contents, and the next save keeps them.
+            try remove(id, of: item)
+          } else {
+            try recoverReplacement(of: version, from: source, identity)
+          }
         }
       }
       try endRecoveredStep(of: id, of: item)

@@ -121,8 +121,8 @@ struct CrashExplorationTests {
         ends[state, default: 0] += 1
       }
     }
-    // A bare version whose file wasn't replaced is none.
-    #expect(ends.count == (between == nil || hashing == .atOnce ? 2 : 3))
+    // A version whose file wasn't replaced is none.
+    #expect(ends.count == 2)
   }
 
   @Test(

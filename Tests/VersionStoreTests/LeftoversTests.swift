@@ -280,6 +280,46 @@ struct LeftoversTests {
     let ends = lines.compactMap { $0.split(separator: " ").last.map(String.init) }
     return Set(ends).intersection(["old", "mine", "theirs", "result"])
   }
+
+  @Test(
+    "A copy in the making goes when the process of its step has ended, and another one when nobody has written to it for an hour"
+  )
+  func copiesInTheMaking() async throws {
+    try await withStore { sandbox in
+      let steps = try sandbox.store().layout.steps
+      let id = VersionID(at: 1, after: nil)
+      let (ended, alive) = (SystemPath("own-\(id).8-8"), SystemPath("own-\(id).9-9"))
+      let hour: Int64 = 3_600_000_000_000
+      for name in [ended, alive] {
+        let path = steps.appending(SystemPath.temporaryName(for: name))
+        try sandbox.files.withDescriptor(path, flags: [.create, .writeOnly], mode: 0o600) {
+          (file) throws(SystemError) in
+          try sandbox.files.setModificationTime(of: file, to: hour)
+        }
+      }
+      let young = try sandbox.store(at: 2 * hour - 1, alive: ["9-9"])
+      #expect(try young.recover() == 1)
+      #expect(try sandbox.files.names(in: steps).compactMap(\.nameOfTemporary) == [alive])
+      #expect(try sandbox.store(at: 2 * hour + 1, alive: ["9-9"]).recover() == 1)
+      #expect(try sandbox.files.names(in: steps) == [])
+    }
+  }
+
+  @Test(
+    "A file that a restoration overwrites isn't kept once more if its newest version has the contents, though that isn't hashed yet"
+  )
+  func unhashed() async throws {
+    try await withStore(hashingLater) { sandbox in
+      let (store, path) = (try sandbox.store(), try sandbox.write("a", "text"))
+      let item = try #require(try store.item(at: path, creating: true))
+      let version = try store.add(contentsOf: path, to: item, StoreSandbox.attributes)
+      #expect(version.hash == nil)
+      let (kept, state) = try store.keepState(of: path, for: item, StoreSandbox.attributes)
+      #expect(kept == nil && state.version?.id == version.id)
+      try sandbox.write("a", "TEXT")
+      #expect(try store.keepState(of: path, for: item, StoreSandbox.attributes).version != nil)
+    }
+  }
 }
 
 extension StoreSandbox {
