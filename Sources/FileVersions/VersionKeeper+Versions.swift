@@ -10,7 +10,7 @@ extension VersionKeeper {
   func currentVersion(at path: SystemPath) throws -> FileVersion? {
     guard let status = try statusOrAbsence(of: path) else { return nil }
     try lookAtFile(ofCopy: path)
-    return try withStore(at: [path]) { store in
+    return try looking(at: path) { store in
       guard let item = try store.item(at: path, creating: true) else { return nil }
       let newest = try store.newestVersion(of: item)
       return FileVersion(

@@ -11,6 +11,7 @@ internal import VersionStore
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `recovered` | its own lock | any thread may be the first to use a store |
+/// | `unadopted` | its own lock | any thread may look at a file whose history is elsewhere |
 final class VersionKeeper: Sendable {
   let domain: CoordinationDomain
   let storage: VersionStorage
@@ -166,7 +167,7 @@ final class VersionKeeper: Sendable {
     if try !storage.hasStore(for: path) { return nothing }
     let own = try storage.directory(for: path, making: false)
     if !VersionStore.exists(at: own), try !mayHaveComeFromElsewhere(path, own) { return nothing }
-    return try withStore(at: [path], body)
+    return try looking(at: path, body)
   }
 
   /// Whether a file says of itself that another store may have its history.

@@ -44,8 +44,41 @@ extension VersionStore {
     if let last, last != path, try other.place(at: last)?.item == item, other.tags(of: last).contains(item) {
       return false
     }
-    let bare = try other.bareVersionsToAdopt(of: item, at: path)
     let step = step("adopt-" + item.description)
+    do throws(VersionStoreError) { try copy(item, at: path, from: other, to: step) } catch {
+      // A part of it mustn't take the room that there's too little of.
+      try? dispose(of: step)
+      throw error
+    }
+    let directory = layout.directory(of: item)
+    try ensureDirectory(directory.parent)
+    try rename(step, to: directory)
+    try synchronizeNames(in: directory.parent)
+    for version in try versions(of: item) {
+      do throws(VersionStoreError) { try shareAll(self.path(of: version)) } catch {
+        // They take more room then, and the history is here all the same.
+        if !error.isOfFullVolume { throw error }
+      }
+    }
+    hashingIsDue?()
+    try other.removeHistory(GoneItem(item: item, path: last ?? other.root, time: 0))
+    if let last, try other.place(at: last)?.item == item {
+      try other.unlink(other.layout.place(of: last).appending(StoreLayout.itemName))
+    }
+    return true
+  }
+
+  /// Whether the store has a history, wherever its file is.
+  ///
+  /// - Parameter item: The history.
+  /// - Returns: `true` if it's there, or if that can't be found out.
+  package func hasHistory(of item: ItemID) -> Bool { isKnown(item) }
+
+  /// Copies a history of another store to a directory that's made for it, and brings it to the disk.
+  private func copy(
+    _ item: ItemID, at path: SystemPath, from other: VersionStore, to step: SystemPath
+  ) throws(VersionStoreError) {
+    let bare = try other.bareVersionsToAdopt(of: item, at: path)
     if try status(of: step) != nil { try dispose(of: step) }
     try storing { () throws(SystemError) in
       try files.makeDirectory(step, at: .workingDirectory, mode: 0o700)
@@ -84,17 +117,6 @@ extension VersionStore {
       try writeDraft(step, to: marks.appending(id.description))
     }
     try storing { () throws(SystemError) in try files.synchronizeItem(at: step) }
-    let directory = layout.directory(of: item)
-    try ensureDirectory(directory.parent)
-    try rename(step, to: directory)
-    try synchronizeNames(in: directory.parent)
-    for version in try versions(of: item) { try shareAll(self.path(of: version)) }
-    hashingIsDue?()
-    try other.removeHistory(GoneItem(item: item, path: last ?? other.root, time: 0))
-    if let last, try other.place(at: last)?.item == item {
-      try other.unlink(other.layout.place(of: last).appending(StoreLayout.itemName))
-    }
-    return true
   }
 
   /// The bare versions of a history that's about to go to another store; without room here they go there as they are.

@@ -111,4 +111,52 @@ struct AdoptingTests {
       }
     }
   }
+
+  @Test(
+    "Without room for it the history stays where it was, and no part of it takes the room that there is",
+    arguments: [1, 2, 3])
+  func noRoom(writeCount: Int) async throws {
+    try await withStore { sandbox in
+      let scene = try Scene(sandbox)
+      let counted = Guarded(0)
+      let full = ScriptedFileSystem { call in
+        let isOfRoom = [.write, .makeDirectory, .clone, .copyRange].contains(call.call)
+        let count = counted.withLock { count in
+          count += isOfRoom ? 1 : 0
+          return count
+        }
+        return isOfRoom && count >= writeCount ? .fail(28) : call.call == .synchronize ? .skip : .proceed
+      }
+      let store = try VersionStore(at: scene.second.root, files: full, worker: "2", time: { 9 })
+      let error = #expect(throws: VersionStoreError.self) {
+        _ = try store.adopt(scene.item, at: scene.path, from: scene.first)
+      }
+      #expect(error?.isOfFullVolume == true)
+      #expect(try sandbox.tree("other").filter { $0.hasPrefix("steps/") } == [])
+      #expect(try scene.second.unknownItems(at: scene.path) == [scene.item])
+      #expect(try scene.first.versions(of: scene.item).count == 2)
+      #expect(try scene.second.adopt(scene.item, at: scene.path, from: scene.first))
+    }
+  }
+
+  @Test("If there's no room to share its contents in the end, the history has come along all the same")
+  func noRoomForSharing() async throws {
+    try await withStore { sandbox in
+      let scene = try Scene(sandbox)
+      let contents = scene.second.layout.contents
+      let full = ScriptedFileSystem { call in
+        let isOfSharing = call.call == .makeDirectory && call.paths.last?.isInside(contents) == true
+        return isOfSharing ? .fail(28) : call.call == .synchronize ? .skip : .proceed
+      }
+      let store = try VersionStore(at: scene.second.root, files: full, worker: "2", time: { 9 })
+      #expect(try store.adopt(scene.item, at: scene.path, from: scene.first))
+      let versions = try scene.second.versions(of: scene.item)
+      #expect(versions.count == 2)
+      for version in versions {
+        try scene.second.verify(version)
+        #expect(try sandbox.files.statusIfPresent(of: scene.second.path(of: version))?.mode == 0o444)
+      }
+      #expect(try scene.first.versions(of: scene.item) == [])
+    }
+  }
 }
