@@ -76,7 +76,8 @@ extension FileVersionError {
   init(_ error: VersionStoreError) {
     switch error {
     case .system(let error):
-      self.init(.fileSystem, error.description + Self.advice(for: error), underlyingError: error)
+      let message = Self.refusal(error) ?? error.description + Self.advice(for: error)
+      self.init(.fileSystem, message, underlyingError: error)
     case .unknownFormat(let path, ""):
       self.init(
         .unknownFormat,
