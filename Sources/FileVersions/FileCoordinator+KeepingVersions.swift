@@ -11,6 +11,9 @@ extension FileCoordinator {
   /// The old file itself becomes the version: nothing is copied. A crash at any moment leaves the old contents in the file, in a
   /// version, or in both.
   ///
+  /// Each save adds a version, also one whose bytes are the present ones; ``FileCoordination/FileCoordinator/update(_:keepingVersion:options:deadlines:change:)``
+  /// adds none then.
+  ///
   /// - Parameters:
   ///   - url: The file; it's made if there's none.
   ///   - contents: The new contents.

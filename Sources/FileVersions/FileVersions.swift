@@ -209,6 +209,8 @@ public struct FileVersions: Sendable {
 
   /// Removes a version; ``recover(_:of:)`` brings it back as long as the window for that lasts.
   ///
+  /// It takes space until then. That works on a full volume, too; ``prune(_:by:isDryRun:)`` removes versions for good, which makes room.
+  ///
   /// - Parameters:
   ///   - version: A version that's kept.
   ///   - url: The file that it's of.
