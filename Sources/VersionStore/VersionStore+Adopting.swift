@@ -54,8 +54,9 @@ extension VersionStore {
     try ensureDirectory(directory.parent)
     try rename(step, to: directory)
     try synchronizeNames(in: directory.parent)
-    for version in try versions(of: item) {
-      do throws(VersionStoreError) { try shareAll(self.path(of: version)) } catch {
+    let removed = try removedVersions(of: item).filter { !$0.place.isBare }
+    for contents in try versions(of: item).map(self.path) + removed.map(self.path) {
+      do throws(VersionStoreError) { try shareAll(contents) } catch {
         // They take more room then, and the history is here all the same.
         if !error.isOfFullVolume { throw error }
       }
@@ -97,17 +98,10 @@ extension VersionStore {
       }
     }
     for id in bare {
-      let (source, target) = (
-        other.layout.bare(id, of: item), step.appending("bare").appending(SystemPath(id.description))
-      )
-      try ensureDirectory(target.parent)
-      try storing { () throws(SystemError) in
-        try files.copyItem(from: source, to: target, replacing: false)
-        // A copy doesn't get that by itself.
-        let record = try files.extendedAttribute(Self.bareName, ofItemAt: source)
-        try files.setExtendedAttribute(Self.bareName, ofItemAt: target, to: record)
-      }
+      try copyBare(
+        from: other.layout.bare(id, of: item), to: step.appending("bare").appending(SystemPath(id.description)))
     }
+    try copyRemovals(of: item, from: other, to: step)
     let open = try other.openVersionIDs(of: item)
     let marks = step.appending(StoreLayout.marksName)
     if !open.isEmpty { try ensureDirectory(marks) }
@@ -117,6 +111,40 @@ extension VersionStore {
       try writeDraft(step, to: marks.appending(id.description))
     }
     try storing { () throws(SystemError) in try files.synchronizeItem(at: step) }
+  }
+
+  /// Copies the versions that can be brought back.
+  ///
+  /// They are in place there, so that they come along by the same rename as the others.
+  private func copyRemovals(
+    of item: ItemID, from other: VersionStore, to step: SystemPath
+  ) throws(VersionStoreError) {
+    let removals = try other.removals(of: item)
+    for removal in removals {
+      let source = other.path(of: removal, of: item)
+      switch removal.place {
+      case .bare(let name): try copyBare(from: source, to: step.appending("bare").appending(name))
+      case .removals, .item:
+        let target = step.appending(removal.version.namesOfRemovals[0])
+        try storing { () throws(SystemError) in
+          try files.copyItem(from: source, to: target, replacing: false)
+          try files.setModificationTime(of: target, at: .workingDirectory, to: removal.time)
+        }
+      }
+    }
+    if removals.isEmpty { return }
+    try makeRemovalMark(of: item)
+    try synchronizeNames(in: layout.removed)
+  }
+
+  private func copyBare(from source: SystemPath, to target: SystemPath) throws(VersionStoreError) {
+    if try status(of: target.parent) == nil { try ensureDirectory(target.parent) }
+    try storing { () throws(SystemError) in
+      try files.copyItem(from: source, to: target, replacing: false)
+      // A copy doesn't get that by itself.
+      let record = try files.extendedAttribute(Self.bareName, ofItemAt: source)
+      try files.setExtendedAttribute(Self.bareName, ofItemAt: target, to: record)
+    }
   }
 
   /// The bare versions of a history that's about to go to another store; without room here they go there as they are.

@@ -245,7 +245,7 @@ extension VersionStore {
   }
 
   /// The removed versions of an item, in the order of their names, those that are in place last.
-  private func removals(of item: ItemID) throws(VersionStoreError) -> [Removal] {
+  func removals(of item: ItemID) throws(VersionStoreError) -> [Removal] {
     let removals = try names(in: layout.removals(of: item)).compactMap { name in
       RemovalName(name).map { Removal(version: $0.version, time: $0.time, place: .removals) }
     }

@@ -94,7 +94,7 @@ extension VersionStore {
   }
 
   /// Another name of a file takes no room, as a rule, and no file either.
-  private func makeRemovalMark(of item: ItemID) throws(VersionStoreError) {
+  func makeRemovalMark(of item: ItemID) throws(VersionStoreError) {
     let mark = layout.removalMark(of: item)
     if try status(of: mark) != nil { return }
     if try status(of: layout.removed) == nil { try ensureDirectory(layout.removed) }

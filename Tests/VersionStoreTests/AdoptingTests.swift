@@ -49,6 +49,39 @@ struct AdoptingTests {
     }
   }
 
+  @Test("Versions that were removed come along, and can be brought back there, until their window has ended")
+  func removed() async throws {
+    try await withStore { sandbox in
+      let scene = try Scene(sandbox)
+      let path = try sandbox.write("b", "bare")
+      let bare = try scene.first.keep(path, of: scene.item, StoreSandbox.attributes) { target, settle in
+        try sandbox.files.replaceContents(of: path, with: Array("new".utf8), over: target, settling: settle)
+      }
+      let full = ScriptedFileSystem { call in
+        call.call == .makeDirectory ? .fail(28) : call.call == .synchronize ? .skip : .proceed
+      }
+      let kept = try scene.first.versions(of: scene.item, unfolding: false)
+      try sandbox.store(full, at: 6).retire(bare.id, of: scene.item)
+      try sandbox.store(full, at: 7).retire(kept[0].id, of: scene.item)
+      try sandbox.store(at: 8).retire(kept[1].id, of: scene.item)
+      #expect(try scene.second.adopt(scene.item, at: scene.path, from: scene.first))
+      #expect(try scene.first.removedVersions(of: scene.item).isEmpty)
+      #expect(try sandbox.tree("store").filter { $0.contains(scene.item.description) } == [])
+      let removed = try scene.second.removedVersions(of: scene.item)
+      #expect(removed.map(\.version.id) == [kept[1].id, kept[0].id, bare.id] && removed.map(\.time) == [8, 7, 6])
+      let texts = try removed.map { try sandbox.text(scene.second.path(of: $0)) }
+      #expect(texts == ["two", "one", "bare"])
+      #expect(try scene.second.versions(of: scene.item).isEmpty)
+      for version in removed { _ = try scene.second.reinstate(version.version.id, of: scene.item) }
+      let versions = try scene.second.versions(of: scene.item)
+      #expect(versions.map(\.id) == kept.map(\.id) + [bare.id])
+      #expect(versions.last?.modificationTime == bare.modificationTime)
+      for version in versions { try scene.second.verify(version) }
+      #expect(try scene.second.forgetRemovals(before: .max, of: scene.item) == 0)
+      #expect(try sandbox.tree("other/removed") == [])
+    }
+  }
+
   @Test("A copy on another volume doesn't take the history away")
   func copied() async throws {
     try await withStore { sandbox in
