@@ -127,7 +127,12 @@ extension VersionStore {
           try files.makeDirectory(path, at: .workingDirectory, mode: 0o700)
         }
       }
-      try writeDraft([], to: directory.appending(StoreLayout.record))
+      let record = directory.appending(StoreLayout.record)
+      try writeDraft([], to: record)
+      // So that the addition waits for what it changes in them, and not for all that a new file and a new directory need.
+      try storing { () throws(SystemError) in
+        try synchronize([record, directory.appending(StoreLayout.contentsName), directory])
+      }
       try rename(directory, to: spare)
     } catch {
       // Another thread has made some, or there's no room.
