@@ -129,12 +129,14 @@ extension FileVersionError {
   }
 
   /// Directories can't be read below one of which versions are kept.
-  static func unreadable(_ count: Int) -> FileVersionError {
-    FileVersionError(
+  static func unreadable(_ count: Int, because reason: String?) -> FileVersionError {
+    let (subject, object) =
+      count == 1 ? ("A directory below it", "it") : ("\(count) directories below it", "such a directory")
+    return FileVersionError(
       .fileSystem,
-      (count == 1 ? "A directory below it can't be read" : "\(count) directories below it can't be read")
-        + ", so no versions are kept of what is inside. Give this user the permission to read and search "
-        + (count == 1 ? "it" : "them") + ", or exclude \(count == 1 ? "it" : "them") by name.")
+      "\(subject) can't be read, so no versions are kept of what is inside: \(reason ?? "the reason isn't known"). Mend that, for example "
+        + "by the permission to read and search it or by a higher limit of open files ('ulimit -n'), or exclude \(object) by name."
+    )
   }
 
   /// Directories below one of which versions are kept aren't watched by the kernel.

@@ -129,7 +129,7 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
     switch report {
     case .ready: return .ready
     case .gone: return .failed(url, .directoryIsGone(root))
-    case .unreadable(let count): return .failed(url, .unreadable(count))
+    case .unreadable(let count, let reason): return .failed(url, .unreadable(count, because: reason))
     case .unwatched(let count, let reason): return .failed(url, .unwatched(count, because: reason))
     }
   }
@@ -172,7 +172,8 @@ extension KeepingCore.Health {
   fileprivate init(_ health: ScopeHealth) {
     self.init(
       isRootMissing: health.missingRootCount > 0, unreadableCount: health.unreadableDirectoryCount,
-      unwatchedCount: health.polledDirectoryCount, unwatchedReason: health.pollingReason)
+      unreadableReason: health.unreadableReason, unwatchedCount: health.polledDirectoryCount,
+      unwatchedReason: health.pollingReason)
   }
 }
 

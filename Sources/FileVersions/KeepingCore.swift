@@ -38,7 +38,7 @@ struct KeepingCore {
     case ready
     /// It isn't there any more.
     case gone
-    case unreadable(Int)
+    case unreadable(Int, because: String?)
     case unwatched(Int, because: String?)
   }
 
@@ -46,6 +46,7 @@ struct KeepingCore {
   struct Health: Hashable {
     var isRootMissing = false
     var unreadableCount = 0
+    var unreadableReason: String?
     var unwatchedCount = 0
     var unwatchedReason: String?
   }
@@ -162,7 +163,9 @@ struct KeepingCore {
     }
     reported.isRootMissing = false
     defer { reported.unreadableCount = health.unreadableCount }
-    if health.unreadableCount > reported.unreadableCount { return .unreadable(health.unreadableCount) }
+    if health.unreadableCount > reported.unreadableCount {
+      return .unreadable(health.unreadableCount, because: health.unreadableReason)
+    }
     // Which ones aren't watched changes all the time, so it's reported once.
     let wereUnwatched = reported.unwatchedCount > 0
     reported.unwatchedCount = health.unwatchedCount

@@ -43,6 +43,29 @@ struct MergingTests {
     #expect(core.published.editingObstacles.isEmpty && core.problems == [])
   }
 
+  @Test("CD-36, CD-76: A save after one that failed isn't overtaken because that one was")
+  func overtakenAfterFailure() {
+    var core = DocumentCore(autosave: .never, hasMerge: false)
+    _ = core.receive(.called(CallID(1), .open), at: .zero)
+    _ = core.receive(.completed(.doneWithoutVersions), at: .zero)
+    _ = core.receive(.edited(.done, size: 1), at: .zero)
+    var effects = core.receive(.called(CallID(2), .save), at: .zero)
+    for _ in 1..<DocumentCore.overtakenCountMax {
+      _ = core.receive(.completed(.differs(unreadable: nil)), at: .zero)
+      effects = core.receive(.completed(.done), at: .zero)
+    }
+    #expect(effects.contains(.begin(.write, for: nil)))
+    _ = core.receive(.completed(.differs(unreadable: nil)), at: .zero)
+    let error = DocumentError(.versionNotKept, "no room")
+    effects = core.receive(.completed(.failed(error)), at: .zero)
+    #expect(effects.contains(.finish(CallID(2), error, didSave: false)))
+    effects = core.receive(.called(CallID(3), .save), at: .zero)
+    #expect(effects.contains(.begin(.keep(.theirs), for: nil)) || effects.contains(.begin(.write, for: nil)))
+    if effects.contains(.begin(.keep(.theirs), for: nil)) { effects = core.receive(.completed(.done), at: .zero) }
+    effects = core.receive(.completed(.differs(unreadable: nil)), at: .zero)
+    #expect(effects.contains(.begin(.keep(.theirs), for: nil)))
+  }
+
   @Test("CD-36: By default both survive: the document keeps its text, the other one is a conflict version")
   func byDefault() async throws {
     try await withFixture { fixture in

@@ -129,12 +129,13 @@ struct KeepingCoreTests {
   @Test("More directories that can't be read are reported, and once that some aren't watched")
   func health() {
     var core = core([])
-    core.filesChanged([], KeepingCore.Health(unreadableCount: 2, unwatchedCount: 1, unwatchedReason: "why"))
-    #expect(core.next(at: .zero) == .report(.unreadable(2)))
+    core.filesChanged(
+      [], KeepingCore.Health(unreadableCount: 2, unreadableReason: "EMFILE", unwatchedCount: 1, unwatchedReason: "why"))
+    #expect(core.next(at: .zero) == .report(.unreadable(2, because: "EMFILE")))
     #expect(core.next(at: .zero) == .report(.unwatched(1, because: "why")))
     core.filesChanged([], KeepingCore.Health(unreadableCount: 1, unwatchedCount: 5))
     #expect(core.next(at: .zero) == .wait(until: nil))
     core.filesChanged([], KeepingCore.Health(unreadableCount: 2))
-    #expect(core.next(at: .zero) == .report(.unreadable(2)))
+    #expect(core.next(at: .zero) == .report(.unreadable(2, because: nil)))
   }
 }

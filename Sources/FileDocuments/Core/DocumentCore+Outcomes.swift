@@ -100,7 +100,6 @@ extension DocumentCore {
       overtakenCount += 1
       return outcome
     }
-    overtakenCount = 0
     effects.append(.change(.dropIncoming))
     return .failed(.overtaken)
   }
@@ -154,6 +153,8 @@ extension DocumentCore {
     _ error: DocumentError, _ ended: Running, at now: MonotonicTime, _ effects: inout [DocumentEffect]
   ) {
     savingError = error
+    // The next save begins a row of its own, whatever ended this one: the other program may have been stopped.
+    overtakenCount = 0
     // Another place that's locked says nothing about the document's own file.
     if error.code == .locked, ended.operation == .write { isLocked = true }
     // The timer begins the next attempt, or another request.

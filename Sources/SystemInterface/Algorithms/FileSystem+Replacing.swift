@@ -226,7 +226,9 @@ extension FileSystem {
     } catch let error where error.errno == EACCES {
       throw SystemError(
         call: "replaceContents", paths: [name], errno: EACCES,
-        advice: "Its permissions don't allow writing; pass the option '.replacesReadOnly' to replace it all the same.")
+        advice:
+          "Its permissions don't allow writing: change them ('chmod u+w'), or replace it all the same by the option "
+          + "'.replacesReadOnly' of the Swift call.")
     } catch {
       // Other obstacles, such as EROFS, stop the calls that follow; old sandboxes don't support this one.
     }
