@@ -136,59 +136,6 @@ extension VersionStore {
     }
   }
 
-  /// Whether there's something to complete of an addition, as far as that's known.
-  func isOpen(_ version: StoredVersion) throws(VersionStoreError) -> Bool {
-    try status(of: layout.mark(of: version.id, of: version.item)) != nil
-  }
-
-  /// Notes that there's nothing to complete any more.
-  func endStep(of id: VersionID, of item: ItemID) throws(VersionStoreError) {
-    try unlink(layout.mark(of: id, of: item))
-  }
-
-  /// Files of a version that was made of a shared file: they were opened in its step, and are closed when it's complete.
-  struct OpenParts {
-    struct Contents {
-      let file: FileDescriptor
-      let status: FileStatus
-    }
-
-    /// The record and the contents, without the latter if they can't be read, or none of them.
-    var opened: [FileDescriptor] = []
-    var contents: Contents?
-    /// The record that a bare version was given.
-    var bareRecord: [UInt8]?
-  }
-
-  func close(_ parts: inout OpenParts) {
-    for file in parts.opened { try? files.close(file) }
-    parts = OpenParts()
-  }
-
-  /// The properties of a version that are known before its contents were read.
-  struct Draft {
-    let id: VersionID
-    let item: ItemID
-    let name: SystemPath
-    let attributes: VersionAttributes
-    let status: FileStatus
-
-    init(id: VersionID, item: ItemID, name: SystemPath, _ attributes: VersionAttributes, _ status: FileStatus) {
-      self.id = id
-      self.item = item
-      self.name = name
-      self.attributes = attributes
-      self.status = status
-    }
-
-    /// The version of a file; the status is that of the contents.
-    func version(hash: ContentHash?, _ contents: FileStatus) -> StoredVersion {
-      StoredVersion(
-        id: id, item: item, attributes: attributes, isPackage: false, hash: hash, size: contents.size, name: name,
-        mode: status.mode, modificationTime: status.modificationTime)
-    }
-  }
-
   /// Brings the contents into a step: the file that's handed over, as its only name or another one, or a copy.
   ///
   /// - Returns: Whether it's the file itself, which has its former name as well until ``completeMove(of:from:_:_:)`` or
@@ -224,113 +171,6 @@ extension VersionStore {
     return isHashedLater ? try describeUnhashed(draft, in: step) : try describe(draft, in: step)
   }
 
-  /// Reads the contents of a step and writes its record; equal contents are stored once already.
-  private func describe(_ draft: Draft, in step: SystemPath) throws(VersionStoreError) -> StoredVersion {
-    let top = step.appending(StoreLayout.contentsName).appending(draft.name)
-    var list = MemberList()
-    try collect(top, SystemPath(bytes: []), &list, sharing: true)
-    if draft.status.kind == .directory {
-      try writeDraft(list.bytes, to: step.appending(StoreLayout.members))
-    }
-    let version = StoredVersion(
-      id: draft.id, item: draft.item, attributes: draft.attributes, isPackage: draft.status.kind == .directory,
-      hash: draft.status.kind == .directory ? ContentHash(of: list.bytes) : list.hashOfOnly ?? ContentHash(of: []),
-      size: list.size, name: draft.name, mode: draft.status.mode, modificationTime: draft.status.modificationTime)
-    try writeRecord(of: version, in: step)
-    return version
-  }
-
-  /// The same for a file that has its former name as well: equal contents can't be stored once while a program may write to it by that.
-  ///
-  /// The record, with the step to complete if there's one, and the file stay open, because both have to be brought to the disk. The file is
-  /// sealed when it has its former name no more.
-  private func describeShared(
-    _ draft: Draft, in step: SystemPath, isHashedLater: Bool, _ completion: Step?, _ parts: inout OpenParts
-  ) throws(VersionStoreError) -> StoredVersion {
-    let path = step.appending(StoreLayout.contentsName).appending(draft.name)
-    parts.contents = try openContents(path, mayBeUnreadable: isHashedLater)
-    let version: StoredVersion
-    if let contents = parts.contents {
-      parts.opened.append(contents.file)
-      guard contents.status.kind == .regular else { throw .notAFile(path) }
-      let hash = try storing { () throws(SystemError) in
-        isHashedLater ? nil : try self.hash(of: contents.file, expecting: contents.status.size)
-      }
-      version = draft.version(hash: hash, contents.status)
-    } else {
-      guard let status = try status(of: path) else { throw .nothingThere(path) }
-      version = draft.version(hash: nil, status)
-    }
-    let record = try storing { () throws(SystemError) in try openRecord(in: step) }
-    parts.opened.insert(record, at: 0)
-    var lines = version.record
-    if let completion { lines.add(completion.record) }
-    try storing { () throws(SystemError) in try files.writeAll(lines.bytes, to: record) }
-    return version
-  }
-
-  private func writeRecord(of version: StoredVersion, in step: SystemPath) throws(VersionStoreError) {
-    try storing { () throws(SystemError) in
-      let record = try openRecord(in: step)
-      defer { try? files.close(record) }
-      try files.writeAll(version.record.bytes, to: record)
-    }
-  }
-
-  /// - Returns: `nil` if its user can't read the file, which isn't hashed yet.
-  private func openContents(
-    _ path: SystemPath, mayBeUnreadable: Bool
-  ) throws(VersionStoreError) -> OpenParts.Contents? {
-    let file: FileDescriptor
-    do throws(SystemError) {
-      file = try files.open(path, at: .workingDirectory, flags: [.noFollow, .nonBlocking], mode: 0)
-    } catch {
-      if mayBeUnreadable, error.isOne(of: .permissionDenied, .notPermitted) { return nil }
-      throw .system(error)
-    }
-    do throws(SystemError) { return OpenParts.Contents(file: file, status: try files.status(of: file)) } catch {
-      try? files.close(file)
-      throw .system(error)
-    }
-  }
-
-  /// Writes the record of a copy in a step that isn't read before it's a version; the copy is sealed, since nobody has it open.
-  private func describeUnhashed(_ draft: Draft, in step: SystemPath) throws(VersionStoreError) -> StoredVersion {
-    let path = step.appending(StoreLayout.contentsName).appending(draft.name)
-    guard let status = try status(of: path) else { throw .nothingThere(path) }
-    try seal(path)
-    let version = draft.version(hash: nil, status)
-    try writeRecord(of: version, in: step)
-    return version
-  }
-
-  /// Notes what is at a path and below it, and seals its files.
-  func collect(
-    _ path: SystemPath, _ inside: SystemPath, _ list: inout MemberList, sharing: Bool
-  ) throws(VersionStoreError) {
-    guard let status = try status(of: path) else { throw .nothingThere(path) }
-    switch status.kind {
-    case .regular:
-      let hash = try hash(of: path, expecting: status.size)
-      list.add(inside, status, hash)
-      if sharing {
-        try seal(path)
-        try share(path, hash)
-      }
-    case .directory:
-      list.add(inside, status, nil)
-      if sharing { try openDirectory(path) }
-      for name in try names(in: path) {
-        try collect(path.appending(name), inside.bytes.isEmpty ? name : inside.appending(name), &list, sharing: sharing)
-      }
-    case .symbolicLink:
-      let target = try storing { () throws(SystemError) in try files.readLink(path, at: .workingDirectory) }
-      list.add(inside, status, nil, target: target)
-    case .fifo, .socket, .characterDevice, .blockDevice, .unknown:
-      throw .notAFile(path)
-    }
-  }
-
   /// Gives a version its place: it's on the disk then, unless it's to replace a file that it shares.
   private func commit(
     _ addition: Addition, _ version: StoredVersion, _ parts: OpenParts
@@ -361,91 +201,13 @@ extension VersionStore {
     try? endStep(of: version.id, of: version.item)
   }
 
-  /// There's something to complete from then on, unless that's `nil`.
-  private func commit(_ step: SystemPath, _ version: StoredVersion, _ completion: Step?) throws(VersionStoreError) {
-    let directory = layout.directory(of: version.item)
-    if let completion { try mark(version.id, of: version.item, completion.record.bytes) }
-    try storing { () throws(SystemError) in
-      if version.isPackage { try files.synchronizeItem(at: step) }
-      let own = version.isPackage ? [] : parts(of: version, in: step)
-      let mark = layout.mark(of: version.id, of: version.item)
-      try synchronize(own + (completion == nil ? [] : [mark, mark.parent]))
-    }
-    try rename(step, to: layout.directory(of: version.id, of: version.item))
-    try synchronizeNames(in: directory)
+  /// Whether there's something to complete of an addition, as far as that's known.
+  func isOpen(_ version: StoredVersion) throws(VersionStoreError) -> Bool {
+    try status(of: layout.mark(of: version.id, of: version.item)) != nil
   }
 
-  /// The same for a file that still has its former name, without waiting for the disk: see ``settle(_:_:with:alsoAt:)``.
-  ///
-  /// The contents of the mark needn't be on the disk when the file is replaced, because a version that has a mark and another name is known
-  /// to be one that wasn't replaced. If the power fails in between, ``completeMoves(of:)`` removes what's left.
-  ///
-  /// - Returns: Whether the mark gets to the disk with the record, of which it's another name then.
-  private func placeShared(
-    _ step: SystemPath, _ version: StoredVersion, _ completion: Step
-  ) throws(VersionStoreError) -> Bool {
-    let place = layout.directory(of: version.id, of: version.item)
-    let isLinked =
-      if completion.taking == .moving { try linkMark(version, to: step.appending(StoreLayout.record)) } else { false }
-    if !isLinked { try mark(version.id, of: version.item, completion.record.bytes) }
-    try rename(step, to: place)
-    return isLinked
-  }
-
-  /// Makes the mark another name of a record that contains the step: a file of its own takes a third of the time of an addition, and most
-  /// of that is for its removal.
-  ///
-  /// - Returns: Whether that worked: a file can't have any number of names.
-  private func linkMark(_ version: StoredVersion, to record: SystemPath) throws(VersionStoreError) -> Bool {
-    let mark = layout.mark(of: version.id, of: version.item)
-    func link() throws(SystemError) {
-      try files.link(record, at: .workingDirectory, to: mark, at: .workingDirectory, links: .noFollow)
-    }
-    do throws(SystemError) { try link() } catch {
-      guard error.isAbsence else { return false }
-      try ensureDirectory(mark.parent)
-      try storing { () throws(SystemError) in try link() }
-    }
-    return true
-  }
-
-  /// Brings a version to the disk together with the file that takes the place of the kept one only then.
-  ///
-  /// All waits are one, so that a file system with a journal makes one commit of all of it.
-  ///
-  /// - Parameters:
-  ///   - version: The version.
-  ///   - open: Its files that are open.
-  ///   - replacement: The file that replaces the kept one.
-  ///   - paths: Others that have to be on the disk: those that tell the next process about something to complete.
-  /// - Throws: The error of a system call.
-  func settle(
-    _ version: StoredVersion, _ open: OpenParts, with replacement: [FileDescriptor] = [],
-    alsoAt paths: [SystemPath] = []
-  ) throws(SystemError) {
-    let place = layout.directory(of: version.id, of: version.item)
-    let parts = parts(of: version, in: place).dropFirst(open.opened.count)
-    try synchronize(parts + [place.parent] + paths, with: replacement + open.opened)
-  }
-
-  /// Everything that has to be on the disk of the version of a file, with its directory; the files come first, as in ``OpenParts``.
-  func parts(of version: StoredVersion, in directory: SystemPath) -> [SystemPath] {
-    let contents = directory.appending(StoreLayout.contentsName)
-    return [directory.appending(StoreLayout.record), contents.appending(version.name), contents, directory]
-  }
-
-  /// Brings items to the disk by one wait.
-  func synchronize(_ paths: [SystemPath], with others: [FileDescriptor] = []) throws(SystemError) {
-    var parts: [FileDescriptor] = []
-    defer { for part in parts { try? files.close(part) } }
-    for path in paths {
-      do throws(SystemError) {
-        parts.append(try files.open(path, at: .workingDirectory, flags: [.noFollow, .nonBlocking], mode: 0))
-      } catch {
-        // The kept file may be one that its user can't read.
-        if !error.isOne(of: .permissionDenied, .notPermitted) { throw error }
-      }
-    }
-    try files.synchronizeAll(others + parts)
+  /// Notes that there's nothing to complete any more.
+  func endStep(of id: VersionID, of item: ItemID) throws(VersionStoreError) {
+    try unlink(layout.mark(of: id, of: item))
   }
 }
