@@ -1,4 +1,3 @@
-internal import ContentHashing
 package import SystemInterface
 
 /// How contents get into a store.
