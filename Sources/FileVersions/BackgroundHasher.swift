@@ -109,12 +109,19 @@ final class BackgroundHasher: Sendable {
     }
     // Where no thread can be had, a file is hashed when its hash is needed, by `finish`, or by the next process.
     if starts, HostThread.tryStart(name: "file-versions", { self.run() }) != 0 {
-      state.withLock { $0.isRunning = false }
+      let end = state.withLock { state in
+        state.isRunning = false
+        return state.end.take()
+      }
+      end?.signal()
     }
   }
 
   /// Blocks until there's nothing more to do.
-  func finish() {
+  func finish() { while !finishOnce() {} }
+
+  /// - Returns: Whether all is done; otherwise no thread could be had for it.
+  private func finishOnce() -> Bool {
     let (runs, end) = state.withLock { state -> (Bool, ThreadEvent?) in
       if !state.isRunning {
         state.isRunning = state.hasTasks
@@ -128,6 +135,7 @@ final class BackgroundHasher: Sendable {
     }
     if runs { run(resting: false) }
     end?.wait()
+    return state.withLock { $0.isRunning || !$0.hasTasks }
   }
 
   private func run(resting: Bool = true) {

@@ -331,7 +331,7 @@ extension VersionKeeper {
 
   /// The path of an item right inside a directory that ``makeTemporaryDirectory(for:)`` of this process has lent; no file system is asked.
   func pathInTemporaryDirectory(_ url: URL) -> SystemPath? {
-    guard let path = SystemPath(url),
+    guard let path = SystemPath(url), path.isLexicallyCanonical,
       let root = VersionStore.root(ofTemporaryDirectory: path.parent, madeBy: Self.worker)
     else { return nil }
     return Self.recovered.withLock { $0.contains(root) } ? path : nil

@@ -105,33 +105,44 @@ extension VersionStore {
     }
   }
 
-  /// Nothing has changed after an error: a lent file is back, the step is gone, and so is a version whose source can't be taken away.
+  /// Nothing has changed after an error: a lent file is back, the step is gone, and so is a version whose source is still there.
   ///
   /// - Throws: The error of a system call: the lent file is where it is, and nothing else was undone.
   private func undo(_ addition: Addition) throws(VersionStoreError) {
     let (id, item) = (addition.draft.id, addition.draft.item)
-    if addition.isLent && addition.isShared { try giveBack(addition) }
-    if try versionIfPresent(id, of: item) == nil {
-      try? undo(addition.step)
-      try? unlink(layout.mark(of: id, of: item))
-      removeTask(UnhashedVersion(item: item, id: id))
-    } else if addition.taking == .moving,
-      try self.status(of: addition.source)?.identity == addition.draft.status.identity
-    {
+    if addition.isLent && addition.isShared {
+      try giveBack(addition)
+    } else if try versionIfPresent(id, of: item) != nil {
+      return try undoCommitted(addition)
+    }
+    try? undo(addition.step)
+    try? unlink(layout.mark(of: id, of: item))
+    removeTask(UnhashedVersion(item: item, id: id))
+  }
+
+  /// The same for a version that's listed.
+  private func undoCommitted(_ addition: Addition) throws(VersionStoreError) {
+    let (id, item) = (addition.draft.id, addition.draft.item)
+    switch addition.taking {
+    case .copying: try? remove(id, of: item)
+    case .moving:
+      guard try status(of: addition.source)?.identity == addition.draft.status.identity else { return }
       try? remove(id, of: item)
       try? unlink(layout.mark(of: id, of: item))
+    case .linking: break
     }
   }
 
   /// Returns a file that was lent to where it was.
+  ///
+  /// The version is taken off the list first: in no order of errors and kills is one listed that has no contents.
   private func giveBack(_ addition: Addition) throws(VersionStoreError) {
     let place = layout.directory(of: addition.draft.id, of: addition.draft.item)
-    let name = SystemPath(StoreLayout.contentsName).appending(addition.draft.name)
-    for path in [place.appending(name), addition.contents] where try status(of: path) != nil {
-      return try storing { () throws(SystemError) in
-        try files.rename(
-          path, at: .workingDirectory, to: addition.source, at: .workingDirectory, .exclusive)
-      }
+    if try status(of: place) != nil { try rename(place, to: addition.step) }
+    if try status(of: addition.contents) == nil { return }
+    try storing { () throws(SystemError) in
+      try files.rename(
+        addition.contents, at: .workingDirectory, to: addition.source, at: .workingDirectory, .exclusive)
     }
   }
 
@@ -165,9 +176,22 @@ extension VersionStore {
     let (draft, step) = (addition.draft, addition.step)
     if addition.isShared {
       let completion = addition.taking == .moving ? addition.completion : nil
-      return try describeShared(draft, in: step, isHashedLater: isHashedLater, completion, &parts)
+      let version = try describeShared(draft, in: step, isHashedLater: isHashedLater, completion, &parts)
+      if addition.isLent { try checkLent(addition, parts.contents?.status) }
+      return version
     }
     return isHashedLater ? try describeUnhashed(draft, in: step) : try describe(draft, in: step)
+  }
+
+  /// A file may have been put in the place of the lent one right before the rename, or have got another name.
+  private func checkLent(_ addition: Addition, _ status: FileStatus?) throws(VersionStoreError) {
+    guard let status, status.identity != addition.draft.status.identity || status.linkCount != 1 else { return }
+    throw .system(
+      SystemError(
+        call: "rename(2)", paths: [addition.source], errno: SystemError.Number.changedMeanwhile.rawValue,
+        advice:
+          "The file was replaced or linked while it became a version, and is where it was. Add it when nobody changes it any more."
+      ))
   }
 
   /// Gives a version its place: it's on the disk then, unless it's to replace a file that it shares.
@@ -192,7 +216,7 @@ extension VersionStore {
   ) throws(VersionStoreError) {
     if addition.taking == .copying { return }
     if addition.isLent && addition.isShared {
-      // The version has all that its users see: if that fails, the next look completes it.
+      // The version has all that its users see: if that fails, the next addition completes it.
       do throws(VersionStoreError) { try completeFile(of: version, parts.contents) } catch { return }
     } else if addition.taking == .moving {
       try completeMove(of: version, from: addition.source, addition.draft.status.identity, parts.contents)

@@ -85,6 +85,8 @@ extension VersionStore {
   func recoverMove(
     of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
   ) throws(VersionStoreError) {
+    // A version of a file that has none has lost it, and must not be taken for the file.
+    if !version.isPackage, try status(of: path(of: version)) == nil { return try remove(version.id, of: version.item) }
     if version.isPackage { try removeRest(of: version, at: source) } else { try giveBackRest(of: version, at: source) }
     if version.hash == nil { return try recoverUnhashedMove(of: version, from: source, identity) }
     let there = try contents(ofItemAt: source)

@@ -109,6 +109,82 @@ struct LentFileTests {
     #expect(ends == [false, true])
   }
 
+  /// The door at which a call fails, and later ones of one kind, or all of them.
+  private func door(failingAt number: Int, andThen later: @escaping @Sendable (ScriptedCall) -> Int32?)
+    -> ScriptedFileSystem
+  {
+    ScriptedFileSystem { call in
+      if call.number == number { return .fail(28) }
+      if call.number > number, call.call != .close, let error = later(call) { return .fail(error) }
+      return DyingDoor.hurry(call)
+    }
+  }
+
+  @Test(
+    "Errors at all calls that open a file, after one at any call, lose nothing: the file is where it was, or a version",
+    arguments: [VersionStoreLimits(), hashingLater])
+  func moreErrors(limits: VersionStoreLimits) async throws {
+    let count = try await withStore(limits) { sandbox in
+      let source = try sandbox.lend("text")
+      return try DyingDoor.callCount { _ = try add(source, sandbox, $0) }
+    }
+    for number in 1...count {
+      try await withStore(limits) { sandbox in
+        let source = try sandbox.lend("text")
+        _ = try? add(source, sandbox, door(failingAt: number) { $0.call == .open ? 24 : nil })
+        if try sandbox.files.statusIfPresent(of: source) != nil {
+          // The caller tries again.
+          _ = try add(source, sandbox)
+          #expect(try sandbox.files.statusIfPresent(of: source) == nil, "call \(number)")
+        }
+        #expect(try sandbox.texts(item) == ["text"], "call \(number)")
+        try sandbox.store().completeMoves(of: item)
+        #expect(try sandbox.store().openVersionIDs(of: item) == [], "call \(number)")
+        #expect(try sandbox.texts(item) == ["text"], "call \(number)")
+      }
+    }
+  }
+
+  @Test(
+    "A kill at any call after an error at any call leaves no version without contents, and stops no other one",
+    arguments: [VersionStoreLimits(), hashingLater])
+  func errorAndKill(limits: VersionStoreLimits) async throws {
+    let count = try await withStore(limits) { sandbox in
+      let source = try sandbox.lend("text")
+      return try DyingDoor.callCount { _ = try add(source, sandbox, $0) }
+    }
+    for number in explored(count) {
+      for distance in 1...16 {
+        try await withStore(limits) { sandbox in
+          _ = try? add(
+            sandbox.lend("text"), sandbox, door(failingAt: number) { $0.number >= number + distance ? 5 : nil })
+          try sandbox.settle(item)
+          let texts = try sandbox.texts(item)
+          #expect(texts == [] || texts == ["text"], "call \(number), \(distance) later")
+          #expect(try sandbox.store().listing(of: item).damaged == [], "call \(number), \(distance) later")
+          _ = try add(sandbox.lend("next"), sandbox)
+          #expect(try Set(sandbox.texts(item)) == Set(texts + ["next"]), "call \(number), \(distance) later")
+        }
+      }
+    }
+  }
+
+  @Test("A file that's put in its place right before the rename stays there, and becomes no version")
+  func replaced() async throws {
+    try await withStore { sandbox in
+      let source = try sandbox.lend("text")
+      let other = try sandbox.write("other", "other")
+      let door = ScriptedFileSystem { call in
+        if call.call == .rename, call.paths.first == source {
+          try? sandbox.files.rename(other, at: .workingDirectory, to: source, at: .workingDirectory, .replacing)
+        }
+        return DyingDoor.hurry(call)
+      }
+      #expect(throws: VersionStoreError.self) { try add(source, sandbox, door) }
+      #expect(try sandbox.text(source) == "other" && sandbox.texts(item) == [])
+    }
+  }
+
   @Test("Another name of it, and what is somewhere else, stay")
   func others() async throws {
     try await withStore { sandbox in

@@ -141,7 +141,7 @@ enum DyingDoor {
 
   static func hurried() -> ScriptedFileSystem { ScriptedFileSystem(script: hurry) }
 
-  @Sendable private static func hurry(_ call: ScriptedCall) -> ScriptedAction {
+  @Sendable static func hurry(_ call: ScriptedCall) -> ScriptedAction {
     call.call == .synchronize ? .skip : .proceed
   }
 
