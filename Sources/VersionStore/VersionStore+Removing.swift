@@ -187,8 +187,9 @@ extension VersionStore {
       try self.mark(id, of: item, contents(of: step))
       try storing { () throws(SystemError) in try synchronize([mark, mark.parent]) }
     }
-    try restoreTime(of: removal, of: item)
     try rename(path, to: place)
+    // Before that, the version would be one that was removed long ago, if it went no further.
+    if removal.place.isBare { restoreTime(of: id, of: item) }
     try synchronizeNames(in: place.parent)
     guard let version = try versionIfPresent(id, of: item) else { throw .versionIsGone(id) }
     if version.hash == nil {

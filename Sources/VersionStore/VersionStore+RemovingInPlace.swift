@@ -132,13 +132,12 @@ extension VersionStore {
     return removals
   }
 
-  /// Gives the file of a bare version that was removed its own time back, where the time of the removal is.
-  func restoreTime(of removal: Removal, of item: ItemID) throws(VersionStoreError) {
-    guard case .bare = removal.place else { return }
-    let path = path(of: removal, of: item)
-    guard let version = bareRecord(removal.version, of: item, at: path)?.version else { return }
-    try storing { () throws(SystemError) in
-      try files.setModificationTime(of: path, at: .workingDirectory, to: version.modificationTime)
-    }
+  /// Gives the file of a bare version that was brought back its own time, where that of the removal was.
+  ///
+  /// The record has it as well, so that nobody needs it here.
+  func restoreTime(of id: VersionID, of item: ItemID) {
+    guard let version = bareRecord(id, of: item)?.version else { return }
+    try? files.setModificationTime(
+      of: layout.bare(id, of: item), at: .workingDirectory, to: version.modificationTime)
   }
 }

@@ -181,7 +181,7 @@ struct RemovingInPlaceTests {
         let last = number
         isOver = try await withStore(form.limits) { sandbox in
           let id = try form.add(sandbox)
-          if isReturn { try sandbox.store(full()).retire(id, of: item) }
+          if isReturn { try sandbox.store(full(), at: 5_000).retire(id, of: item) }
           let isCut = Guarded(false)
           try? run(id, sandbox) { call in
             if call.number >= last { isCut.withLock { $0 = true } }
@@ -189,10 +189,9 @@ struct RemovingInPlaceTests {
           }
           try sandbox.settle(item)
           let store = try sandbox.store()
-          let (listed, removed) = (
-            try store.versions(of: item).map(\.id), try store.removedVersions(of: item).map(\.version.id)
-          )
-          #expect(listed + removed == [id], "call \(last)")
+          let (listed, removed) = (try store.versions(of: item).map(\.id), try store.removedVersions(of: item))
+          #expect(listed + removed.map(\.version.id) == [id], "call \(last)")
+          #expect(removed.allSatisfy { $0.time == 5_000 }, "call \(last)")
           if removed.isEmpty { listedCount += 1 } else { removedCount += 1 }
           try store.forgetRemovals(before: .max, of: item)
           #expect(try marks(sandbox) == [], "call \(last)")
