@@ -31,6 +31,9 @@ extension VersionStore {
   ///
   /// A crash leaves the history in the other store, in both, or in this one. Contents that other versions have as well are stored once.
   ///
+  /// A file may have come to several paths at once, by copies, so that two take the history over at the same time: one of them does, and
+  /// removes it from the other store.
+  ///
   /// - Parameters:
   ///   - item: The history; unknown here.
   ///   - path: Its file. That's the same as in the other store if this one couldn't be made before.
@@ -44,21 +47,12 @@ extension VersionStore {
     if let last, last != path, try other.place(at: last)?.item == item, other.tags(of: last).contains(item) {
       return false
     }
-    let step = step("adopt-" + item.description)
-    do throws(VersionStoreError) { try copy(item, at: path, from: other, to: step) } catch {
-      // A part of it mustn't take the room that there's too little of.
-      try? dispose(of: step)
-      throw error
-    }
-    let directory = layout.directory(of: item)
-    try ensureDirectory(directory.parent)
-    try rename(step, to: directory)
-    try synchronizeNames(in: directory.parent)
+    if try !place(item, at: path, from: other) { return true }
     let removed = try removedVersions(of: item).filter { !$0.place.isBare }
     for contents in try versions(of: item).map(self.path) + removed.map(self.path) {
       do throws(VersionStoreError) { try shareAll(contents) } catch {
-        // They take more room then, and the history is here all the same.
-        if !error.isOfFullVolume { throw error }
+        // They take more room then, or a call that was slower removes some; the history is here all the same.
+        if !error.isOfFullVolume, !error.isOfAbsence { throw error }
       }
     }
     hashingIsDue?()
@@ -75,12 +69,34 @@ extension VersionStore {
   /// - Returns: `true` if it's there, or if that can't be found out.
   package func hasHistory(of item: ItemID) -> Bool { isKnown(item) }
 
+  /// Gives a history its place here, whole and on the disk.
+  ///
+  /// - Returns: Whether this call did; `false` if another one was faster, which removes it from the other store.
+  private func place(
+    _ item: ItemID, at path: SystemPath, from other: VersionStore
+  ) throws(VersionStoreError) -> Bool {
+    let directory = layout.directory(of: item)
+    let step = step("adopt-\(item)-" + hexadecimal(.random(in: .min ... .max)))
+    do throws(VersionStoreError) {
+      try copy(item, at: path, from: other, to: step)
+      try ensureDirectory(directory.parent)
+      try rename(step, to: directory)
+    } catch {
+      // A part of it mustn't take the room that there's too little of.
+      try? dispose(of: step)
+      if !isKnown(item) { throw error }
+      try synchronizeNames(in: directory.parent)
+      return false
+    }
+    try synchronizeNames(in: directory.parent)
+    return true
+  }
+
   /// Copies a history of another store to a directory that's made for it, and brings it to the disk.
   private func copy(
     _ item: ItemID, at path: SystemPath, from other: VersionStore, to step: SystemPath
   ) throws(VersionStoreError) {
     let bare = try other.bareVersionsToAdopt(of: item, at: path)
-    if try status(of: step) != nil { try dispose(of: step) }
     try storing { () throws(SystemError) in
       try files.makeDirectory(step, at: .workingDirectory, mode: 0o700)
     }

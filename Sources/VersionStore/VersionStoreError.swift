@@ -30,6 +30,9 @@ extension VersionStoreError {
     if case .system(let error) = self { error.number == .readOnlyFileSystem } else { false }
   }
 
+  /// Whether a system call has found nothing by a name.
+  var isOfAbsence: Bool { if case .system(let error) = self { error.isAbsence } else { false } }
+
   /// Whether the volume, or the user's share of it, is full.
   package var isOfFullVolume: Bool {
     if case .system(let error) = self { error.isOne(of: .noSpace, .quotaExceeded) } else { false }

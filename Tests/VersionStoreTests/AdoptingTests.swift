@@ -1,3 +1,4 @@
+import Foundation
 import SeededRandom
 import SystemInterface
 import Testing
@@ -142,6 +143,112 @@ struct AdoptingTests {
         for version in versions { try scene.second.verify(version) }
         #expect(try sandbox.tree("other").filter { $0.hasPrefix("steps/") } == [], "call \(number)")
       }
+    }
+  }
+
+  /// ```
+  /// first   [--n      ----]
+  /// second       [--]        // from the first one's call n
+  /// ```
+  @Test(
+    "Two calls take a history over for two copies of its file, wherever one meets the other: all versions are there once",
+    arguments: [VersionStoreLimits(), hashingLater])
+  func twice(limits: VersionStoreLimits) async throws {
+    var (number, isOver) = (0, false)
+    while !isOver {
+      number += Budget.isLong || number == 0 ? 1 : 3
+      let last = number
+      isOver = try await withStore(limits) { sandbox in
+        let scene = try Scene(sandbox)
+        let copy = sandbox.path("copy")
+        try sandbox.files.copyItem(from: scene.path, to: copy, replacing: false)
+        let removed = try scene.first.versions(of: scene.item)[0]
+        try sandbox.store(at: 8).retire(removed.id, of: scene.item)
+        let hasMet = Guarded(false)
+        func stores(_ door: any FileSystem) throws -> (VersionStore, VersionStore) {
+          func store(_ root: SystemPath) throws -> VersionStore {
+            try VersionStore(at: root, files: door, worker: "2", limits: limits, isAlive: { $0 == "2" }, time: { 9 })
+          }
+          return (try store(scene.first.root), try store(scene.second.root))
+        }
+        let others = try stores(DyingDoor.hurried())
+        let door = DyingDoor.interrupted(atCall: last) {
+          hasMet.withLock { $0 = true }
+          #expect(throws: Never.self, "call \(last)") {
+            _ = try others.1.adopt(scene.item, at: copy, from: others.0)
+          }
+        }
+        let (first, second) = try stores(door)
+        #expect(throws: Never.self, "call \(last)") { _ = try second.adopt(scene.item, at: scene.path, from: first) }
+        let versions = try scene.second.versions(of: scene.item)
+        #expect(versions.count == 1, "call \(last)")
+        for version in versions { try scene.second.verify(version) }
+        let there = try scene.second.removedVersions(of: scene.item)
+        #expect(there.map(\.version.id) == [removed.id] && there.first?.time == 8, "call \(last)")
+        #expect(try scene.first.versions(of: scene.item) == [], "call \(last)")
+        #expect(try sandbox.tree("other/steps").filter { $0.hasPrefix("adopt-") } == [], "call \(last)")
+        return hasMet.withLock { !$0 }
+      }
+    }
+  }
+
+  /// ```
+  /// first   [--r·······r--]       // r = its copy is complete, and gets its place
+  /// second       [--c·····c--]    // c = its copy gets the first version of two
+  /// ```
+  @Test("No call gives another one's half-made copy its place")
+  func halfMade() async throws {
+    try await withStore { sandbox in
+      let scene = try Scene(sandbox)
+      let copy = sandbox.path("copy")
+      try sandbox.files.copyItem(from: scene.path, to: copy, replacing: false)
+      let (isComplete, isHalfMade, isPlaced, isOver) = (
+        DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0),
+        DispatchSemaphore(value: 0)
+      )
+      let renameCount = Guarded(0)
+      let second = try VersionStore(
+        at: scene.second.root,
+        files: ScriptedFileSystem { call in
+          if call.call == .rename,
+            renameCount.withLock({ count in
+              count += 1
+              return count == 1
+            })
+          {
+            isHalfMade.signal()
+            isPlaced.wait()
+          }
+          return call.call == .synchronize ? .skip : .proceed
+        }, worker: "2", time: { 9 })
+      let adopted = Guarded<Bool?>(nil)
+      Thread.detachNewThread {
+        isComplete.wait()
+        let result = try? second.adopt(scene.item, at: copy, from: scene.first)
+        adopted.withLock { $0 = result }
+        isHalfMade.signal()
+        isOver.signal()
+      }
+      let place = scene.second.layout.directory(of: scene.item)
+      let first = try VersionStore(
+        at: scene.second.root,
+        files: ScriptedFileSystem { call in
+          if call.call == .rename, call.paths.last == place {
+            isComplete.signal()
+            isHalfMade.wait()
+          }
+          return call.call == .synchronize ? .skip : .proceed
+        }, worker: "2", time: { 9 })
+      let isAdopted = try? first.adopt(scene.item, at: scene.path, from: scene.first)
+      isComplete.signal()
+      isPlaced.signal()
+      isOver.wait()
+      #expect(isAdopted == true && adopted.withLock { $0 } == true)
+      let versions = try scene.second.versions(of: scene.item)
+      #expect(versions.count == 2)
+      for version in versions { try scene.second.verify(version) }
+      #expect(try scene.first.versions(of: scene.item) == [])
+      #expect(try sandbox.tree("other/steps") == [])
     }
   }
 
