@@ -37,7 +37,8 @@ extension VersionKeeper {
   /// Another store that has the history which a file says is its own, if the store of its volume hasn't.
   private func storeElsewhere(of path: SystemPath) throws -> VersionStore? {
     let own = try storage.directory(for: path, making: false)
-    let ownStore = VersionStore.exists(at: own) ? try elsewhere(own) : nil
+    // There may have been no room to complete that of this volume, which knows nothing then.
+    let ownStore = VersionStore.exists(at: own) ? try? elsewhere(own) : nil
     for directory in try storage.otherDirectories(than: own) where VersionStore.exists(at: directory) {
       let other = try elsewhere(directory)
       let items = try ownStore.map { try $0.unknownItems(at: path) } ?? other.tags(of: path)
@@ -46,8 +47,9 @@ extension VersionKeeper {
     return nil
   }
 
-  private func elsewhere(_ root: SystemPath) throws -> VersionStore {
-    try VersionStore(at: root, worker: Self.worker, isAlive: Self.isAlive, time: time)
+  /// A store to which this process adds nothing.
+  func elsewhere(_ root: SystemPath) throws -> VersionStore {
+    try VersionStore(at: root, files: files, worker: Self.worker, isAlive: Self.isAlive, time: time)
   }
 }
 

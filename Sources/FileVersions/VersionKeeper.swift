@@ -19,6 +19,8 @@ final class VersionKeeper: Sendable {
   /// The sync engines whose conflict copies beside a file are versions of it.
   let conflictCopies: Set<ConflictCopyEngine>
   let time: @Sendable () -> Int64
+  /// The door to the kernel of its stores.
+  let files: any FileSystem
   /// How long accesses may wait; those of the domain unless stated.
   let deadlines: AccessDeadlines?
   /// How long a version that was removed can be brought back.
@@ -31,7 +33,8 @@ final class VersionKeeper: Sendable {
   init(
     _ domain: CoordinationDomain, _ storage: VersionStorage, _ attributes: VersionAttributes,
     conflictCopies: Set<ConflictCopyEngine> = [], deadlines: AccessDeadlines? = nil,
-    removalWindow: Duration = .zero, cancellation: CallCancellation? = nil, time: @escaping @Sendable () -> Int64
+    removalWindow: Duration = .zero, cancellation: CallCancellation? = nil, files: any FileSystem = HostFileSystem(),
+    time: @escaping @Sendable () -> Int64
   ) {
     self.domain = domain
     self.storage = storage
@@ -40,6 +43,7 @@ final class VersionKeeper: Sendable {
     self.deadlines = deadlines
     self.removalWindow = removalWindow
     self.cancellation = cancellation
+    self.files = files
     self.time = time
   }
 
@@ -54,7 +58,7 @@ final class VersionKeeper: Sendable {
   private func copy(removalWindow: Duration, cancellation: CallCancellation?) -> VersionKeeper {
     VersionKeeper(
       domain, storage, attributes, conflictCopies: conflictCopies, deadlines: deadlines, removalWindow: removalWindow,
-      cancellation: cancellation, time: time)
+      cancellation: cancellation, files: files, time: time)
   }
 
   /// Another one for each operation: accesses of one coordinator don't wait for each other.
@@ -73,7 +77,7 @@ final class VersionKeeper: Sendable {
   func store(for path: SystemPath) throws -> VersionStore {
     let root = try storage.directory(for: path)
     let store = try VersionStore(
-      at: root, worker: Self.worker,
+      at: root, files: files, worker: Self.worker,
       hashingIsDue: { [domain, time] in
         BackgroundHasher.shared.begin(BackgroundHasher.Store(root: root, domain: domain, time: time))
       },
@@ -173,8 +177,7 @@ final class VersionKeeper: Sendable {
   /// Whether a file says of itself that another store may have its history.
   private func mayHaveComeFromElsewhere(_ path: SystemPath, _ own: SystemPath) throws -> Bool {
     for directory in try storage.otherDirectories(than: own) where VersionStore.exists(at: directory) {
-      return try VersionStore(at: directory, worker: Self.worker, isAlive: Self.isAlive, time: time).tags(of: path)
-        .isEmpty == false
+      return try !elsewhere(directory).tags(of: path).isEmpty
     }
     return false
   }
@@ -185,7 +188,7 @@ final class VersionKeeper: Sendable {
     let items = try store.unknownItems(at: path)
     if items.isEmpty { return }
     for directory in try storage.otherDirectories(than: store.root) where VersionStore.exists(at: directory) {
-      let other = try VersionStore(at: directory, worker: Self.worker, isAlive: Self.isAlive, time: time)
+      let other = try elsewhere(directory)
       for item in items where try store.adopt(item, at: path, from: other) { return }
     }
   }

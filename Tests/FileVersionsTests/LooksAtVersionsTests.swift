@@ -44,6 +44,46 @@ struct LooksAtVersionsTests {
     VersionKeeper(fixture.domain, fixture.storage, fixture.versions.keeper.attributes) { time }
   }
 
+  @Test(
+    "On a full volume the versions of a file that has come there are listed where they were, however much of a store there's room for",
+    arguments: ["", "/contents", "/items", "/places", "/removed", "/steps"])
+  func fullVolume(last: String) async throws {
+    try await withFixture { fixture in
+      let tops = ["x", "y"].map { fixture.root.appending(path: $0) }
+      for top in tops { try FileManager.default.createDirectory(at: top, withIntermediateDirectories: true) }
+      let storage = VersionStorage.volumes(tops.map { SystemPath($0.path) })
+      let versions = FileVersions(domain: fixture.domain, storage: storage)
+      let (old, new) = (tops[0].appending(path: "a"), tops[1].appending(path: "a"))
+      try Data("1".utf8).write(to: old)
+      let version = try await versions.addVersion(of: old)
+      try FileManager.default.moveItem(at: old, to: new)
+      let own = SystemPath(tops[1].path + "/file-versions")
+      let (place, isFull) = (SystemPath(own.description + last), Guarded(false))
+      let door = ScriptedFileSystem { call in
+        guard call.call == .makeDirectory, let path = call.paths.last, path == own || path.isInside(own) else {
+          return .proceed
+        }
+        return isFull.withLock { isFull in
+          if isFull { return .fail(28) }
+          isFull = path == place
+          return .proceed
+        }
+      }
+      let keeper = VersionKeeper(fixture.domain, storage, versions.keeper.attributes, files: door) { 1_000 }
+      let path = SystemPath(new.path)
+      // The second look doesn't try to take the history over.
+      for _ in 1...2 {
+        let found = try await versions.perform { _ in
+          try keeper.looking(at: path) { store in try store.tags(of: path).flatMap { try store.versions(of: $0) } }
+        }
+        #expect(found.map(\.id) == [version.stored?.id])
+      }
+      #expect(isFull.withLock { $0 })
+      let listed = try await versions.perform { _ in try keeper.versions(at: path) }
+      #expect(listed?.map(\.id) == [version.id])
+    }
+  }
+
   @Test("A look at a path where nothing ever was makes no store")
   func nothing() async throws {
     try await withFixture { fixture in
