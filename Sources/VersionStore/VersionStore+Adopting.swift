@@ -131,26 +131,47 @@ extension VersionStore {
 
   /// Copies the versions that can be brought back.
   ///
-  /// They are in place there, so that they come along by the same rename as the others.
+  /// They are in place there, so that they come along by the same rename as the others. Those that another process forgets meanwhile don't.
   private func copyRemovals(
     of item: ItemID, from other: VersionStore, to step: SystemPath
   ) throws(VersionStoreError) {
     let removals = try other.removals(of: item)
     for removal in removals {
       let source = other.path(of: removal, of: item)
-      switch removal.place {
-      case .bare(let name): try copyBare(from: source, to: step.appending("bare").appending(name))
-      case .removals, .item:
-        let target = step.appending(removal.version.namesOfRemovals[0])
-        try storing { () throws(SystemError) in
-          try files.copyItem(from: source, to: target, replacing: false)
-          try files.setModificationTime(of: target, at: .workingDirectory, to: removal.time)
+      let target =
+        switch removal.place {
+        case .bare(let name): step.appending("bare").appending(name)
+        case .removals, .item: step.appending(removal.version.namesOfRemovals[0])
         }
+      do throws(VersionStoreError) {
+        try copyRemoval(removal, from: source, to: target)
+        // One that goes meanwhile may be a part of itself.
+        if try other.status(of: source) != nil { continue }
+      } catch {
+        if try other.status(of: source) != nil { throw error }
       }
+      // Another process forgets it, or has brought it back: then it's missing among the versions that were copied before.
+      if try other.isListed(removal.version, of: item) { throw Self.busy(source) }
+      try removeTree(target)
     }
     if removals.isEmpty { return }
     try makeRemovalMark(of: item)
     try synchronizeNames(in: layout.removed)
+  }
+
+  private func copyRemoval(
+    _ removal: Removal, from source: SystemPath, to target: SystemPath
+  ) throws(VersionStoreError) {
+    if removal.place.isBare { return try copyBare(from: source, to: target) }
+    try storing { () throws(SystemError) in
+      try files.copyItem(from: source, to: target, replacing: false)
+      try files.setModificationTime(of: target, at: .workingDirectory, to: removal.time)
+    }
+  }
+
+  private func isListed(_ id: VersionID, of item: ItemID) throws(VersionStoreError) -> Bool {
+    if try status(of: layout.directory(of: id, of: item)) != nil { return true }
+    return try status(of: layout.bare(id, of: item)) != nil
   }
 
   private func copyBare(from source: SystemPath, to target: SystemPath) throws(VersionStoreError) {
@@ -158,8 +179,13 @@ extension VersionStore {
     try storing { () throws(SystemError) in
       try files.copyItem(from: source, to: target, replacing: false)
       // A copy doesn't get that by itself.
-      let record = try files.extendedAttribute(Self.bareName, ofItemAt: source)
-      try files.setExtendedAttribute(Self.bareName, ofItemAt: target, to: record)
+      do throws(SystemError) {
+        let record = try files.extendedAttribute(Self.bareName, ofItemAt: source)
+        try files.setExtendedAttribute(Self.bareName, ofItemAt: target, to: record)
+      } catch {
+        // One that has lost it is damaged there as well as here.
+        if error.number != .noAttribute { throw error }
+      }
     }
   }
 
@@ -171,10 +197,15 @@ extension VersionStore {
     let ids = try bareVersionIDs(of: item)
     for id in ids {
       if try bareVersion(id, of: item) == nil, try versionIfPresent(id, of: item) == nil {
-        throw .system(SystemError(call: "adopt", paths: [path], errno: 16))
+        throw Self.busy(path)
       }
     }
     return ids
+  }
+
+  /// EBUSY(3): another process changes the history.
+  private static func busy(_ path: SystemPath) -> VersionStoreError {
+    .system(SystemError(call: "adopt", paths: [path], errno: 16))
   }
 
   /// Seals files that were copied, and stores equal ones once.

@@ -184,7 +184,7 @@ extension VersionStore {
     }
   }
 
-  private func removeTree(_ path: SystemPath) throws(VersionStoreError) {
+  func removeTree(_ path: SystemPath) throws(VersionStoreError) {
     do throws(SystemError) {
       try files.withDescriptor(path.parent, flags: .directory) { (parent) throws(SystemError) in
         try files.removeTree(path.lastComponent, at: parent, overridingMode: true)

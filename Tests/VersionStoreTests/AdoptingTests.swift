@@ -83,6 +83,75 @@ struct AdoptingTests {
     }
   }
 
+  @Test(
+    "A removed version that another process forgets meanwhile doesn't keep the others from coming along",
+    arguments: [false, true], [false, true])
+  func forgotten(isBare: Bool, isInPlace: Bool) async throws {
+    var (number, isOver, counts) = (0, false, Set<Int>())
+    while !isOver {
+      number += Budget.isLong || number == 0 ? 1 : 4
+      let last = number
+      isOver = try await withStore { sandbox in
+        let scene = try Scene(sandbox)
+        let kept = try scene.first.versions(of: scene.item)
+        var id = kept[0].id
+        if isBare {
+          let path = try sandbox.write("b", "bare")
+          id = try scene.first.keep(path, of: scene.item, StoreSandbox.attributes) { target, settle in
+            try sandbox.files.replaceContents(of: path, with: Array("new".utf8), over: target, settling: settle)
+          }.id
+        }
+        let full = ScriptedFileSystem { call in
+          call.call == .makeDirectory ? .fail(28) : call.call == .synchronize ? .skip : .proceed
+        }
+        try sandbox.store(isInPlace ? full : nil, at: 8).retire(id, of: scene.item)
+        let hasMet = Guarded(false)
+        let door = DyingDoor.interrupted(atCall: last) {
+          hasMet.withLock { $0 = true }
+          #expect(throws: Never.self) { try sandbox.store().forgetRemovals(before: 9, of: scene.item) }
+        }
+        let second = try VersionStore(at: scene.second.root, files: door, worker: "2", time: { 9 })
+        #expect(throws: Never.self, "call \(last)") {
+          try #require(try second.adopt(scene.item, at: scene.path, from: scene.first))
+        }
+        let versions = try scene.second.versions(of: scene.item)
+        #expect(versions == (isBare ? kept : [kept[1]]), "call \(last)")
+        #expect(try scene.second.damagedRemovals(of: scene.item) == [], "call \(last)")
+        let removed = try scene.second.removedVersions(of: scene.item)
+        counts.insert(removed.count)
+        for removed in removed {
+          #expect(removed.version.id == id && removed.time == 8)
+          #expect(try sandbox.text(scene.second.path(of: removed)) == (isBare ? "bare" : "one"), "call \(last)")
+        }
+        return hasMet.withLock { !$0 }
+      }
+    }
+    #expect(counts == [0, 1])
+  }
+
+  @Test("A removed version without a directory that has lost its record comes along, and is damaged there, too")
+  func lostRecord() async throws {
+    try await withStore { sandbox in
+      let scene = try Scene(sandbox)
+      let path = try sandbox.write("b", "bare")
+      let id = try scene.first.keep(path, of: scene.item, StoreSandbox.attributes) { target, settle in
+        try sandbox.files.replaceContents(of: path, with: Array("new".utf8), over: target, settling: settle)
+      }.id
+      let full = ScriptedFileSystem { call in
+        call.call == .makeDirectory ? .fail(28) : call.call == .synchronize ? .skip : .proceed
+      }
+      try sandbox.store(full, at: 8).retire(id, of: scene.item)
+      let removal = try #require(try scene.first.removals(of: scene.item).first)
+      try sandbox.files.withDescriptor(scene.first.path(of: removal, of: scene.item), flags: []) {
+        (file) throws(SystemError) in try sandbox.files.removeExtendedAttribute(VersionStore.bareName, of: file)
+      }
+      #expect(try scene.second.adopt(scene.item, at: scene.path, from: scene.first))
+      #expect(try scene.second.versions(of: scene.item).count == 2)
+      let damaged = try scene.second.damagedRemovals(of: scene.item)
+      #expect(try damaged.map { try sandbox.text($0) } == ["bare"])
+    }
+  }
+
   @Test("A copy on another volume doesn't take the history away")
   func copied() async throws {
     try await withStore { sandbox in
@@ -156,7 +225,7 @@ struct AdoptingTests {
   func twice(limits: VersionStoreLimits) async throws {
     var (number, isOver) = (0, false)
     while !isOver {
-      number += Budget.isLong || number == 0 ? 1 : 3
+      number += Budget.isLong || number == 0 ? 1 : 5
       let last = number
       isOver = try await withStore(limits) { sandbox in
         let scene = try Scene(sandbox)

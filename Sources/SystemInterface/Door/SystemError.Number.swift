@@ -32,6 +32,7 @@ extension SystemError {
     package static let changedMeanwhile = Number(rawValue: ESTALE)
     package static let cancelled = Number(rawValue: ECANCELED)
     package static let notSupported = Number(rawValue: EOPNOTSUPP)
+    package static let noAttribute = Number(rawValue: ENODATA)
     package static let noBufferSpace = Number(rawValue: ENOBUFS)
     package static let connectionRefused = Number(rawValue: ECONNREFUSED)
   }
