@@ -67,6 +67,7 @@ extension VersionStore {
     }
     // Without the mark nobody would find it. It's made last, too: a process that has found nothing may have removed it in between.
     try makeRemovalMark(of: item)
+    try? synchronizeNames(in: layout.removed)
     let place = isBare ? bare : directory
     let time = time()
     try storing { () throws(SystemError) in

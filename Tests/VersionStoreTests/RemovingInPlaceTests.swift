@@ -54,8 +54,14 @@ struct RemovingInPlaceTests {
   func removing(form: Form) async throws {
     try await withStore(form.limits) { sandbox in
       let id = try form.add(sandbox)
-      let store = try sandbox.store(full(), at: 5_000)
+      let door = full()
+      let store = try sandbox.store(door, at: 5_000)
       try store.retire(id, of: item)
+      // The mark is on the disk before the name that nobody would find without it.
+      let changes = door.log.filter {
+        [.link, .rename].contains($0.call) || $0.call == .synchronize && $0.openedPath == store.layout.removed
+      }
+      #expect(changes.suffix(3).map(\.call) == [.link, .synchronize, .rename])
       #expect(throws: VersionStoreError.versionIsGone(id)) { try store.retire(id, of: item) }
       #expect(try store.versions(of: item).isEmpty && store.newestVersion(of: item) == nil)
       for store in [store, try sandbox.store()] {
