@@ -69,15 +69,22 @@ extension VersionStore {
     try makeRemovalMark(of: item)
     try? synchronizeNames(in: layout.removed)
     let place = isBare ? bare : directory
-    let time = time()
-    try storing { () throws(SystemError) in
-      try files.setModificationTime(of: place, at: .workingDirectory, to: time)
-    }
+    try storing { () throws(SystemError) in try setTimeOfRemoval(of: place) }
     try withNameOfRemoval(of: id, in: place.parent) { (name) throws(VersionStoreError) in
       if isBare { try rename(bare, to: name) } else { try retire(id, of: item, to: name) }
     }
     try makeRemovalMark(of: item)
     return true
+  }
+
+  private func setTimeOfRemoval(of place: SystemPath) throws(SystemError) {
+    do throws(SystemError) {
+      try files.setModificationTime(of: place, at: .workingDirectory, to: time())
+    } catch {
+      // The file of a bare version may be another user's.
+      if error.number != .notPermitted { throw error }
+      try files.setModificationTime(of: place, at: .workingDirectory, to: nil)
+    }
   }
 
   /// Tries one name after the other until there's room for one.

@@ -146,6 +146,34 @@ struct RemovingInPlaceTests {
     }
   }
 
+  @Test("A file of another user that may be written to is removed by the present time, which is that of the removal")
+  func anotherUsers() async throws {
+    try await withStore { sandbox in
+      let id = try Form.bare.add(sandbox)
+      let removal = try #require(id.namesOfRemovals.first)
+      let bare = try sandbox.store().layout.bareVersions(of: item).appending(removal)
+      let isTried = Guarded(false)
+      let door = ScriptedFileSystem { call in
+        if call.call == .setTime {
+          let isFirst = isTried.withLock { isTried in
+            defer { isTried = true }
+            return !isTried
+          }
+          return isFirst ? .fail(1) : .proceed
+        }
+        return call.call == .makeDirectory ? .fail(28) : call.call == .synchronize ? .skip : .proceed
+      }
+      let past = try sandbox.store().layout.bare(id, of: item)
+      try sandbox.files.setModificationTime(of: past, at: .workingDirectory, to: 1_000)
+      try sandbox.store(door, at: 5_000).retire(id, of: item)
+      let removed = try #require(try sandbox.store().removedVersions(of: item).first)
+      // That's the time of day, not that of the store.
+      #expect(removed.version.id == id && removed.time > 1_000_000_000_000_000_000)
+      #expect(try sandbox.files.statusIfPresent(of: bare)?.modificationTime == removed.time)
+      #expect(try sandbox.store().reinstate(id, of: item).id == id)
+    }
+  }
+
   @Test("A bare version whose file has its former place as well isn't removed: its save isn't over")
   func underWay() async throws {
     try await withStore { sandbox in

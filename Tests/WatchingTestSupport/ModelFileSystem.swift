@@ -58,7 +58,7 @@ extension ModelFileSystem {
     throw unknown("setModificationTime")
   }
   package func setModificationTime(
-    of path: SystemPath, at directory: FileDescriptor, to time: Int64
+    of path: SystemPath, at directory: FileDescriptor, to time: Int64?
   ) throws(SystemError) { throw unknown("setModificationTime") }
   package func extendedAttributes(of descriptor: FileDescriptor) throws(SystemError) -> [ExtendedAttributeName] {
     throw unknown("extendedAttributes")

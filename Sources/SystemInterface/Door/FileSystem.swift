@@ -124,8 +124,10 @@ package protocol FileSystem: Sendable {
   func setModificationTime(of descriptor: FileDescriptor, to time: Int64) throws(SystemError)
 
   /// Sets the modification time, in nanoseconds since 1970, of a file or of the link itself. See utimensat(2).
+  ///
+  /// Only the owner may do that. With `nil` both times become the present one, for which the right to write is enough.
   func setModificationTime(
-    of path: SystemPath, at directory: FileDescriptor, to time: Int64
+    of path: SystemPath, at directory: FileDescriptor, to time: Int64?
   ) throws(SystemError)
 
   /// Lists the names of the extended attributes this process may see. See flistxattr(2).

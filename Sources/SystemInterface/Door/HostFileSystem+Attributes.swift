@@ -36,11 +36,14 @@ extension HostFileSystem {
 
   /// utimensat(2).
   package func setModificationTime(
-    of path: SystemPath, at directory: FileDescriptor, to time: Int64
+    of path: SystemPath, at directory: FileDescriptor, to time: Int64?
   ) throws(SystemError) {
-    let times = Self.times(modification: time)
+    let times = time.map(Self.times)
     try checked(.setTime, [path]) {
-      unsafe path.withCString { unsafe utimensat(directory.rawValue, $0, times, AT_SYMLINK_NOFOLLOW) }
+      unsafe path.withCString { path in
+        guard let times else { return unsafe utimensat(directory.rawValue, path, nil, AT_SYMLINK_NOFOLLOW) }
+        return unsafe utimensat(directory.rawValue, path, times, AT_SYMLINK_NOFOLLOW)
+      }
     }
   }
 

@@ -31,7 +31,7 @@ extension ScriptedFileSystem {
 
   /// Logged and scripted, then utimensat(2).
   package func setModificationTime(
-    of path: SystemPath, at directory: FileDescriptor, to time: Int64
+    of path: SystemPath, at directory: FileDescriptor, to time: Int64?
   ) throws(SystemError) {
     try run(.setTime, [(path, directory)]) { (base, paths, _) throws(SystemError) in
       try base.setModificationTime(of: paths[0], at: directory, to: time)
