@@ -40,8 +40,8 @@ extension FileVersionError {
           + "owner do it, or restore the version to another path."
       }
       return
-        "it, or the directory around it, is immutable or can only be appended to. 'lsattr -d' shows that, and 'chattr -i -a' ends it; or restore "
-        + "the version to another path."
+        "it, or the directory around it, may be immutable, or such that it can only be appended to. 'lsattr -d' shows whether, by an 'i' or an "
+        + "'a', and 'chattr -i -a' ends it; or restore the version to another path."
     }
   }
 }
