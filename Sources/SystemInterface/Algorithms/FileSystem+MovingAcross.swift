@@ -23,7 +23,12 @@ extension FileSystem {
     } catch {
       throw takeBack(copy, from: target, after: error)
     }
-    try synchronizeAfterCommit(source.directory)
+    do { try synchronizeAfterCommit(source.directory) } catch {
+      // The new place is on the disk, so nobody needs what was there. The former directory might get its name back, and stays whole.
+      try? removeDisplaced(copy.displaced)
+      guard let former else { throw error }
+      throw error.withAdvice("\(error.advice ?? "") The former directory is left as '\(former.name)'.")
+    }
     if let former { try? removeTree(nameForRemoval(of: former), at: former.directory, overridingMode: true) }
     try removeDisplaced(copy.displaced)
   }
