@@ -14,6 +14,7 @@ extension FileSystem {
   /// - Throws: EEXIST when something is there and `replacing` is false, or the error of the call that failed. Both names have what
   ///   they had, unless the error says otherwise.
   /// - Postcondition: If a directory can't be removed as a whole, its rest has a temporary name at the former place.
+  /// - Complexity: O(*n*) in the bytes moved and the items below.
   func moveAcross(_ source: DirectoryItem, to target: DirectoryItem, replacing: Bool) throws(SystemError) {
     let copy = try placeCopyKeeping(of: source, as: target, replacing: replacing)
     let former: DirectoryItem?
@@ -52,10 +53,11 @@ extension FileSystem {
     of source: DirectoryItem, as target: DirectoryItem, replacing: Bool
   ) throws(SystemError) -> PlacedCopy {
     try withCopy(of: source, for: target, replacing: replacing) { (copy) throws(SystemError) in
-      let status = try status(of: copy.name, at: copy.directory, links: .noFollow)
+      // One that can't be read again stays if the move is refused.
+      let mark = try? mark(of: copy)
       if replacing { try putBack(copy, to: target) } else { try renameExclusively(copy, to: target) }
       let displaced = (try? statusIfPresent(of: copy.name, at: copy.directory)) != .some(nil)
-      return PlacedCopy(formerName: copy, status: status, hasDisplaced: replacing && displaced)
+      return PlacedCopy(formerName: copy, mark: mark, hasDisplaced: replacing && displaced)
     }
   }
 
@@ -72,9 +74,7 @@ extension FileSystem {
       let aside = copy.formerName
       if copy.hasDisplaced { try putBack(aside, to: target) } else { try renameExclusively(target, to: aside) }
       // A file that another program has put there meanwhile, or written, stays.
-      let taken = try? statusIfPresent(of: aside.name, at: aside.directory)
-      guard let taken,
-        taken.kind == .directory && taken.identity == copy.status.identity || taken.hasContents(of: copy.status)
+      guard let mark = copy.mark, (try? self.mark(of: aside)) == mark
       else {
         if copy.hasDisplaced { try putBack(aside, to: target) } else { try renameExclusively(aside, to: target) }
         throw error
@@ -95,8 +95,8 @@ extension FileSystem {
 private struct PlacedCopy {
   /// The copy's temporary name, which the item that was at the place has by now.
   let formerName: DirectoryItem
-  /// The status of the copy.
-  let status: FileStatus
+  /// The copy as it was when it got its place.
+  let mark: ItemMark?
   let hasDisplaced: Bool
 
   var displaced: DirectoryItem? { hasDisplaced ? formerName : nil }
