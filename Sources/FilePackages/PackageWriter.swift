@@ -110,15 +110,16 @@ struct PackageWriter {
   ) throws(PackageError) {
     // One that can't be read isn't what it was.
     if let tree = try? heldTree(displaced), (try? check.isExpected(tree)) == true { return }
-    try aboutMember(destination) { () throws(SystemError) in
-      try files.putBack(displaced, to: place)
+    let taken = try aboutMember(destination) { () throws(SystemError) in
+      let taken = try files.putBack(displaced, to: place)
       try files.synchronizeAfterCommit(place.directory)
+      return taken
     }
     isInPlace = false
     // Unless it's gone from its place as well, the new one has the temporary name now; or another program's, which has taken its place.
-    if let tree = try? heldTree(displaced) {
+    if let taken, let tree = try? heldTree(taken) {
       if tree.top?.directory.identity == new.identity, (try? check.isNoted(tree)) == true {
-        try? files.removeDisplaced(displaced)
+        try? files.removeDisplaced(taken)
       } else {
         kept = tree
       }

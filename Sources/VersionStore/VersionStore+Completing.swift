@@ -55,7 +55,7 @@ extension VersionStore {
     try storing { () throws(SystemError) in
       if status.identity == identity { return try files.unlink(rest, at: .workingDirectory, .file) }
       try files.withDescriptor(source.parent, flags: .directory) { (directory) throws(SystemError) in
-        try files.putBack(
+        _ = try files.putBack(
           DirectoryItem(name: rest.lastComponent, directory: directory, place: source.parent),
           to: DirectoryItem(name: source.lastComponent, directory: directory, place: source.parent))
       }

@@ -5,6 +5,91 @@ import Testing
 
 @Suite("A move to another file system leaves both items where names can't be exchanged, or others are at work")
 struct MovingAcrossTests {
+  /// How a file system keeps what is replaced that can't exchange names.
+  enum Keeping: CaseIterable { case link, copy, twoSteps }
+
+  /// A door that can't exchange names: each renaming of a temporary name to `b` is tried once before.
+  static func withoutExchange(_ door: any FileSystem, _ keeping: Keeping) -> ScriptedFileSystem {
+    let renames = Guarded(0)
+    return ScriptedFileSystem(door) { made in
+      if made.call == .link, keeping != .link { return .fail(EPERM) }
+      if made.call == .open, made.paths == [SystemPath("b")], keeping == .twoSteps { return .fail(EACCES) }
+      guard made.call == .rename, made.paths[0].isTemporaryName, made.paths[1] == SystemPath("b") else {
+        return .proceed
+      }
+      return renames.withLock { count in
+        count += 1
+        return count.isMultiple(of: 2) ? .proceed : .fail(EINVAL)
+      }
+    }
+  }
+
+  @Test(
+    "Both places have what they had, and nothing else is left",
+    arguments: ItemKind.allCases.flatMap { kind in ItemKind.allCases.map { (kind, $0) } }, Keeping.allCases)
+  func originalStays(kinds: (ItemKind, ItemKind), keeping: Keeping) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.make(kinds.0, "a", marker: "A")
+      try sandbox.make(kinds.1, "b", marker: "B")
+      let error = errorThrown { () throws(SystemError) in
+        try MovingTests.moveInVain(sandbox, Self.withoutExchange(sandbox.files, keeping))
+      }
+      #expect(error?.errno == EACCES && error?.advice == nil)
+      #expect(try sandbox.names() == ["a", "b"])
+      #expect(try sandbox.holds(kinds.0, "a", marker: "A"))
+      #expect(try sandbox.holds(kinds.1, "b", marker: "B"))
+    }
+  }
+
+  @Test("A move that isn't refused leaves the item alone", arguments: ItemKind.allCases, Keeping.allCases)
+  func replaced(kind: ItemKind, keeping: Keeping) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.make(kind, "a", marker: "A")
+      try sandbox.make(kind, "b", marker: "B")
+      try MovingTests.moveAcross(sandbox, Self.withoutExchange(sandbox.files, keeping))
+      #expect(try sandbox.names() == ["b"])
+      #expect(try sandbox.holds(kind, "b", marker: "A"))
+    }
+  }
+
+  @Test(
+    "Where names can't be exchanged, death at any call of a refused move leaves a file at the place",
+    arguments: try await refusedNumbers())
+  func deathWithoutExchange(number: Int, keepsByLink: Bool) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try Self.prepare(sandbox)
+      let root = sandbox.root.description
+      await #expect(processExitsWith: .signal(SIGKILL)) { [root = root as String, number, keepsByLink] in
+        try MovingTests.moveInVain(
+          Sandbox(root: SystemPath(root)),
+          Self.withoutExchange(ScriptedFileSystem.killing(atCall: number), keepsByLink ? .link : .copy))
+      }
+      #expect(try sandbox.text("a") == "A")
+      let names = try sandbox.names().filter { $0 != "a" }
+      #expect(names.contains("b"), "\(names)")
+      #expect(try names.contains { try sandbox.text($0) == "B" }, "\(names)")
+    }
+  }
+
+  static func prepare(_ sandbox: Sandbox) throws {
+    try sandbox.write("a", "A")
+    try sandbox.write("b", "B")
+  }
+
+  static func refusedNumbers() async throws -> [(Int, Bool)] {
+    var numbers: [(Int, Bool)] = []
+    for keepsByLink in [true, false] {
+      numbers += try await callNumbers(
+        of: { sandbox, door in
+          try? MovingTests.moveInVain(sandbox, withoutExchange(door, keepsByLink ? .link : .copy))
+        }, prepared: prepare
+      ).map { ($0, keepsByLink) }
+    }
+    return numbers
+  }
+}
+
+extension MovingAcrossTests {
   /// A change that another program makes to a member of the copy.
   enum Deed: CaseIterable {
     case writes, writesAsMuch, writesInThePast, adds, removes

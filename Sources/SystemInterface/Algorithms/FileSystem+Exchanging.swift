@@ -57,28 +57,94 @@ extension FileSystem {
 
   /// Gives something its name back, where others may come and go.
   ///
+  /// Where names can't be exchanged, a file takes the place of another one in one step as well: if the process dies there's one at the
+  /// place, and the other one has a temporary name. A file that another program puts there in the last instant before that step is replaced.
+  ///
   /// - Parameters:
   ///   - item: The item that had the name.
   ///   - place: The name; the item that has it now gets that of `item`, unless it's gone.
-  /// - Throws: EAGAIN if others come and go all the time, or the error of the call that failed.
-  package func putBack(_ item: DirectoryItem, to place: DirectoryItem) throws(SystemError) {
+  ///   - dropped: The status of a file that nobody needs: if that's at the place, and can be neither exchanged nor linked, it goes.
+  /// - Returns: The item that had the name until now, where it is: under the name of `item`, or another temporary one if it can't get that;
+  ///   `nil` if there was none, or it has gone.
+  /// - Throws: EAGAIN if others come and go all the time, or the error of the call that failed. Both are where they were then.
+  @discardableResult
+  package func putBack(
+    _ item: DirectoryItem, to place: DirectoryItem, dropping dropped: FileStatus? = nil
+  ) throws(SystemError) -> DirectoryItem? {
     for _ in 0..<Self.exchangeCountMax {
       do {
-        return try rename(item.name, at: item.directory, to: place.name, at: place.directory, .exchange)
+        try rename(item.name, at: item.directory, to: place.name, at: place.directory, .exchange)
+        return item
       } catch let error where error.isUnsupported {
-        return try putBackInTwoSteps(item, to: place)
+        guard let former = try putBackWithoutExchange(item, to: place, dropping: dropped) else { return nil }
+        // It's made by now.
+        do { try renameExclusively(former, to: item) } catch { return former }
+        return item
       } catch let error where error.errno == ENOENT {}
       do {
         try rename(item.name, at: item.directory, to: place.name, at: place.directory, .exclusive)
-        return
+        return nil
       } catch let error where error.errno == EEXIST {}
     }
     throw SystemError(
       call: "replaceContents", paths: [place.name], errno: EAGAIN, advice: "It's made and removed again and again.")
   }
 
-  /// The same where names can't be exchanged: between the steps nothing has the name.
-  private func putBackInTwoSteps(_ item: DirectoryItem, to place: DirectoryItem) throws(SystemError) {
+  /// The same where names can't be exchanged.
+  ///
+  /// - Returns: The item that had the name, under a temporary one.
+  private func putBackWithoutExchange(
+    _ item: DirectoryItem, to place: DirectoryItem, dropping dropped: FileStatus?
+  ) throws(SystemError) -> DirectoryItem? {
+    let kind = try status(of: item.name, at: item.directory, links: .noFollow).kind
+    guard let former = try statusIfPresent(of: place.name, at: place.directory) else {
+      try renameExclusively(item, to: place)
+      return nil
+    }
+    // Of two names rename(2) replaces one by the other, unless one is that of a directory.
+    if kind == .directory || former.kind == .directory { return try putBackInTwoSteps(item, to: place) }
+    let linked = keepByLink(place)
+    if linked == nil, let dropped, former.hasContents(of: dropped) {
+      try rename(item.name, at: item.directory, to: place.name, at: place.directory, .replacing)
+      return nil
+    }
+    guard let kept = linked ?? keepByCopy(place, former) else { return try putBackInTwoSteps(item, to: place) }
+    do {
+      try rename(item.name, at: item.directory, to: place.name, at: place.directory, .replacing)
+    } catch {
+      // It stays if there's no other one any more.
+      if let now = try? statusIfPresent(of: place.name, at: place.directory), now.hasContents(of: former) {
+        try? unlink(kept.name, at: kept.directory, .file)
+      }
+      throw error
+    }
+    return kept
+  }
+
+  /// Gives what isn't a directory a temporary name as well; `nil` if no link can be made.
+  private func keepByLink(_ item: DirectoryItem) -> DirectoryItem? {
+    try? withTemporaryName(for: item.name) { (name) throws(SystemError) in
+      try link(item.name, at: item.directory, to: name, at: item.directory, links: .noFollow)
+      return item.beside(name)
+    }
+  }
+
+  /// Copies a file or a symbolic link to a temporary name; `nil` if that can't be done.
+  private func keepByCopy(_ item: DirectoryItem, _ status: FileStatus) -> DirectoryItem? {
+    guard status.kind == .regular || status.kind == .symbolicLink else { return nil }
+    let copy = item.beside(.temporaryName(for: item.name))
+    do throws(SystemError) {
+      try copyLeaf(item, status, to: copy, durability: .synchronized)
+      if let now = try statusIfPresent(of: item.name, at: item.directory), now.hasContents(of: status) { return copy }
+    } catch {}
+    try? unlink(copy.name, at: copy.directory, .file)
+    return nil
+  }
+
+  /// The same in two steps: between them nothing has the name.
+  private func putBackInTwoSteps(
+    _ item: DirectoryItem, to place: DirectoryItem
+  ) throws(SystemError) -> DirectoryItem? {
     let other: DirectoryItem?
     do {
       other = try setAside(place)
@@ -89,6 +155,6 @@ extension FileSystem {
       if let other { try? renameExclusively(other, to: place) }
       throw error
     }
-    if let other { try renameExclusively(other, to: item) }
+    return other
   }
 }

@@ -55,9 +55,9 @@ extension FileSystem {
     try withCopy(of: source, for: target, replacing: replacing) { (copy) throws(SystemError) in
       // One that can't be read again stays if the move is refused.
       let mark = try? mark(of: copy)
-      if replacing { try putBack(copy, to: target) } else { try renameExclusively(copy, to: target) }
-      let displaced = (try? statusIfPresent(of: copy.name, at: copy.directory)) != .some(nil)
-      return PlacedCopy(formerName: copy, mark: mark, hasDisplaced: replacing && displaced)
+      if replacing { return PlacedCopy(formerName: copy, mark: mark, displaced: try putBack(copy, to: target)) }
+      try renameExclusively(copy, to: target)
+      return PlacedCopy(formerName: copy, mark: mark, displaced: nil)
     }
   }
 
@@ -69,43 +69,76 @@ extension FileSystem {
   ///   - refusal: Why the original couldn't be removed.
   /// - Returns: The error, with what has become of the copy if it's still there.
   private func takeBack(_ copy: PlacedCopy, from target: DirectoryItem, after refusal: SystemError) -> SystemError {
-    var error = refusal
+    var displaced = copy.displaced
+    guard let mark = copy.mark else { return refusal.withAdvice(.bothPlaces(displaced)) }
+    let taken: DirectoryItem
     do throws(SystemError) {
-      let aside = copy.formerName
-      if copy.hasDisplaced { try putBack(aside, to: target) } else { try renameExclusively(target, to: aside) }
-      // A file that another program has put there meanwhile, or written, stays.
-      guard let mark = copy.mark, (try? self.mark(of: aside)) == mark
-      else {
-        if copy.hasDisplaced { try putBack(aside, to: target) } else { try renameExclusively(aside, to: target) }
-        throw error
+      // A file is looked at before and afterwards, a directory afterwards.
+      if mark.top.kind != .directory, let now = try statusIfPresent(of: target.name, at: target.directory),
+        !now.hasContents(of: mark.top)
+      {
+        return refusal.withAdvice(.bothPlaces(displaced))
       }
-      try removeTree(aside.name, at: aside.directory, overridingMode: true)
-      try synchronizeDirectory(target.directory)
-      error.advice = nil
+      // Without one it's gone, or another program has moved it on.
+      guard let item = try takeOut(copy, of: target) else {
+        try? synchronizeDirectory(target.directory)
+        return refusal.withAdvice(nil)
+      }
+      taken = item
     } catch {
-      return refusal.withAdvice(
-        "The item was copied to its new place, and is still at its old place. Remove one of the two."
-          + (copy.displaced.map { " The replaced item is left as '\($0.name)'." } ?? ""))
+      return refusal.withAdvice(.bothPlaces(displaced))
     }
-    return error
+    // An item that another program has put there meanwhile, or written, stays.
+    guard (try? self.mark(of: taken)) == mark else {
+      do throws(SystemError) {
+        if displaced == nil {
+          try renameExclusively(taken, to: target)
+        } else {
+          displaced = try putBack(taken, to: target)
+        }
+      } catch { return refusal.withAdvice("What another program has put at the new place is left as '\(taken.name)'.") }
+      return refusal.withAdvice(.bothPlaces(displaced))
+    }
+    do throws(SystemError) {
+      try synchronizeDirectory(target.directory)
+      try removeTree(taken.name, at: taken.directory, overridingMode: true)
+    } catch {
+      return refusal.withAdvice("A copy, or a part of it, is left as '\(taken.name)'. Remove that.")
+    }
+    return refusal.withAdvice(nil)
+  }
+
+  /// - Returns: The item that was at the place, under a temporary name; `nil` if it's gone.
+  private func takeOut(_ copy: PlacedCopy, of target: DirectoryItem) throws(SystemError) -> DirectoryItem? {
+    if let displaced = copy.displaced { return try putBack(displaced, to: target, dropping: copy.mark?.top) }
+    do {
+      try renameExclusively(target, to: copy.formerName)
+    } catch let error where error.isAbsence { return nil }
+    return copy.formerName
   }
 }
 
 /// A copy at its place, whose original is still there.
 private struct PlacedCopy {
-  /// The copy's temporary name, which the item that was at the place has by now.
+  /// The copy's temporary name.
   let formerName: DirectoryItem
   /// The copy as it was when it got its place.
   let mark: ItemMark?
-  let hasDisplaced: Bool
-
-  var displaced: DirectoryItem? { hasDisplaced ? formerName : nil }
+  /// The item that was at the place, under a temporary name.
+  let displaced: DirectoryItem?
 }
 
 extension SystemError {
-  fileprivate func withAdvice(_ advice: String) -> SystemError {
+  fileprivate func withAdvice(_ advice: String?) -> SystemError {
     var error = self
     error.advice = advice
     return error
+  }
+}
+
+extension String {
+  fileprivate static func bothPlaces(_ displaced: DirectoryItem?) -> String {
+    "The item was copied to its new place, and is still at its old place. Remove one of the two."
+      + (displaced.map { " The replaced item is left as '\($0.name)'." } ?? "")
   }
 }
