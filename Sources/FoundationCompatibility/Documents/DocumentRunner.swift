@@ -22,8 +22,9 @@
 
     /// Saves that the program has asked for, and that aren't finished.
     private var saves: Set<CallID> = []
-    /// The core has ordered a write, and the document's class is asked to save.
-    private(set) var isAskingToSave = false
+    /// The core has ordered a write, and the document's class is asked to save: the number of that call, until it's carried out.
+    private var pendingAsk: UInt64?
+    private var askCount: UInt64 = 0
     /// Contents that were taken for a save that waits for its turn, and the revision that they are of.
     var snapshot: (revision: UInt64, contents: SharedReference<Any>)?
     /// Handlers of saves whose write found what another program had written: the next write is theirs.
@@ -155,17 +156,19 @@
         heldHandlers = []
         return write(document) { [self] in end(held, $0) }
       }
-      isAskingToSave = true
+      askCount += 1
+      let number = askCount
+      pendingAsk = number
       let handler = AwaitedHandler(of: .save, document) { [weak self] isSaved in
-        MainTurns.enter { [weak self] in self?.askedSaveEnded(isSaved) }
+        MainTurns.enter { [weak self] in self?.askedSaveEnded(number, isSaved) }
       }
       document.save(to: document.fileURL, for: .forOverwriting) { handler($0) }
     }
 
-    /// A class that writes by itself has ended; otherwise the write has reported its end already.
-    private func askedSaveEnded(_ isSaved: Bool) {
-      guard isAskingToSave else { return }
-      isAskingToSave = false
+    /// A class that writes by itself has ended; otherwise the write has reported its end already, and another one may be asked for.
+    private func askedSaveEnded(_ number: UInt64, _ isSaved: Bool) {
+      guard pendingAsk == number else { return }
+      pendingAsk = nil
       guard let document, isSaved else { return complete(Finding(DocumentError.notSaved)) }
       noteForeignWrite(document)
     }
@@ -250,8 +253,8 @@
       guard let document else { return handler(false) }
       let isFormer = operation == .forOverwriting && document.facts.withLock { $0.isFormerPlace(url) }
       let isHere = isFormer || url.systemPath == document.fileURL.systemPath
-      if isAskingToSave {
-        isAskingToSave = false
+      if pendingAsk != nil {
+        pendingAsk = nil
         if isHere { return write(document) { [self] in end([handler], $0) } }
         complete(Finding(DocumentError.notSaved))
       }

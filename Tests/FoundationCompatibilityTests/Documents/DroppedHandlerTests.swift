@@ -41,6 +41,22 @@ private final class SavingForgetfulNote: NoteDocument {
   }
 }
 
+/// Saves, and keeps the handler until it's asked to save again.
+private final class LateNote: NoteDocument {
+  private var kept: [((Bool) -> Void)?] = []
+  private(set) var askCount = 0
+
+  override func save(
+    to url: URL, for saveOperation: SaveOperation, completionHandler: ((Bool) -> Void)? = nil
+  ) {
+    askCount += 1
+    // The end of the last save arrives while this one is pending.
+    kept = []
+    if askCount < 3 { kept = [completionHandler] }
+    super.save(to: url, for: saveOperation, completionHandler: askCount < 3 ? nil : completionHandler)
+  }
+}
+
 /// Calls its handlers twice.
 private final class EagerNote: NoteDocument {
   override func save(
@@ -116,6 +132,24 @@ private final class EagerNote: NoteDocument {
       #expect(isReported(SavingForgetfulNote.self, "save(to:for:completionHandler:)"))
       #expect(await document.close())
       #expect(try box.text(document.fileURL) == "one two three")
+    }
+  }
+
+  @Test("CD-27: A handler that's dropped while the document's class is asked to save again doesn't fail that save")
+  func droppedLate() async throws {
+    try await withSandbox { box in
+      let document = LateNote(fileURL: try box.write("a.txt", "one"))
+      #expect(await document.open())
+      var text = "one"
+      for (number, word) in [" two", " three", " four"].enumerated() {
+        document.type(word)
+        text += word
+        #expect(try await readElsewhere(document.fileURL) == text)
+        #expect(document.askCount == number + 1 && document.errors.isEmpty && document.documentState == .normal)
+      }
+      #expect(isReported(LateNote.self, "save(to:for:completionHandler:)"))
+      #expect(await document.close())
+      #expect(try box.text(document.fileURL) == "one two three four")
     }
   }
 
