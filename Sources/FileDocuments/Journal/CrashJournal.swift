@@ -32,8 +32,9 @@ internal import SystemInterface
 /// back to, are altered members.
 ///
 /// A damaged journal of a killed process is reported once, with code ``DocumentError/Code/journalDamaged`` in
-/// ``DocumentState/journalError``. Its files are kept under names that end in `-damaged` until they're as old as ``orphanAge``. An open
-/// finds at most 64 journals of its file, the newest ones; the others are offered when something was decided about those.
+/// ``DocumentState/journalError``. Its files are kept under names that end in `-damaged` until they're as old as ``orphanAge``. Where they
+/// can't get other names, for example on a read-only volume, each process reports them once. An open finds at most 64 journals of
+/// its file, the newest ones; the others are offered when something was decided about those.
 ///
 /// - Note: Rules CD-60 to CD-65, CD-72, CD-73 and CD-80.
 public struct CrashJournal: Sendable {

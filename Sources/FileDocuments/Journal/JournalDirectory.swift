@@ -51,7 +51,7 @@ struct JournalDirectory: Sendable {
   ///
   /// A journal that can't be read keeps none of the others from being taken. The file's own are never too old: the clock may have been
   /// wrong when they were written, or be wrong now. A damaged record gets another name, under which it stays until it's too old: so it's
-  /// found once.
+  /// found once. Where that can't be done, this process finds it once.
   ///
   /// - Parameters:
   ///   - path: The file, as a canonical path.
@@ -178,7 +178,13 @@ struct JournalDirectory: Sendable {
     let newest = records.max { $0.header.sequence < $1.header.sequence }
     // Beside a whole record, one that was cut off is what the process was about to write when it was killed.
     if newest == nil { damaged += cutOff }
-    for path in damaged { found.damaged.append(held.isReadOnly ? path : try setAside(path)) }
+    for path in damaged {
+      if !held.isReadOnly {
+        found.damaged.append(try setAside(path))
+      } else if Self.reported.note(path, try files.statusIfPresent(of: path)) {
+        found.damaged.append(path)
+      }
+    }
     guard let newest else {
       if !damaged.isEmpty, !held.isReadOnly { try held.remove(newest: nil, files) }
       held.lock?.release()
@@ -188,6 +194,9 @@ struct JournalDirectory: Sendable {
   }
 
   static let damagedSuffix = "-damaged"
+
+  /// Damaged files that this process has found where they can't get another name.
+  private static let reported = ReportedFiles()
 
   /// Gives a damaged record a name under which no journal is looked for.
   private func setAside(_ path: SystemPath) throws(SystemError) -> SystemPath {

@@ -58,6 +58,33 @@ struct ReadOnlyJournalTests {
     }
   }
 
+  @Test("CD-72: A damaged journal is reported once in a process")
+  func damaged() async throws {
+    var url: URL?
+    try await withVolume { fixture in
+      try fixture.write("old")
+      try fixture.leaveOrphan("typed")
+      let name = try #require(try fixture.journalNames().first { $0.hasSuffix(".1") })
+      let damaged = fixture.journals.appending(path: name)
+      var bytes = try Data(contentsOf: damaged)
+      bytes[bytes.count - 70] ^= 1
+      try bytes.write(to: damaged)
+      url = damaged
+    } _: { fixture, home in
+      let damaged = try #require(url)
+      let document = FileDocument(fixture.file, as: .text, options: options(fixture, home), in: nil)
+      try await document.open()
+      let error = try #require(document.state.journalError)
+      #expect(error.code == .journalDamaged && error.message.contains("'\(damaged.path)'"), "\(error)")
+      try await document.close()
+      for document in [document, FileDocument(fixture.file, as: .text, options: options(fixture, home), in: nil)] {
+        try await document.open()
+        #expect(document.state.journalError == nil)
+        try await document.close()
+      }
+    }
+  }
+
   @Test("CD-75: A journal that stands for another one which can't be removed is the only one that's offered")
   func replaced() async throws {
     try await withVolume { fixture in
@@ -127,5 +154,29 @@ struct ReadOnlyJournalTests {
       #expect(await document.recoveries.isEmpty && document.state.journalError == nil)
       try await document.close()
     }
+  }
+}
+
+@Suite("Files that are reported once")
+struct ReportedFilesTests {
+  private func status(_ time: Int64) -> FileStatus {
+    FileStatus(
+      kind: .regular, mode: 0o600, owner: 0, group: 0, size: 1, allocatedSize: 0, modificationTime: time,
+      changeTime: 0, identity: FileIdentity(device: 1, inode: 1))
+  }
+
+  @Test("CD-72: A file that was reported is reported again when it has been written")
+  func altered() {
+    let reported = ReportedFiles()
+    #expect([1, 1, 2, 2, 1].map { reported.note(SystemPath("/a"), status($0)) } == [true, false, true, false, false])
+    #expect(reported.note(SystemPath("/b"), status(1)))
+  }
+
+  @Test("CD-72: Files that aren't remembered, since there are too many, are reported each time")
+  func tooMany() {
+    let reported = ReportedFiles()
+    for number in 1...Int64(ReportedFiles.countMax) { #expect(reported.note(SystemPath("/a"), status(number))) }
+    #expect(!reported.note(SystemPath("/a"), status(Int64(ReportedFiles.countMax))))
+    for _ in 0..<2 { #expect(reported.note(SystemPath("/a"), status(0))) }
   }
 }
