@@ -88,7 +88,7 @@ struct PresenterLifetimeTests {
       NSFileCoordinator.addFilePresenter(presenter)
       defer { NSFileCoordinator.removeFilePresenter(presenter) }
       let (batch, reader) = (NSFileCoordinator(), NSFileCoordinator())
-      batch.deadlines = AccessDeadlines(waitingForAnswers: .milliseconds(20), lateAnswers: .proceed)
+      batch.deadlines = AccessDeadlines(waitingForAnswers: .milliseconds(250), lateAnswers: .proceed)
       var names: [[String]] = []
       var error: NSError?
       batch.prepare(forReadingItemsAt: [url, other], writingItemsAt: [], error: &error) { completion in
