@@ -25,6 +25,14 @@ struct AdoptingTests {
       try HostFileSystem().copyItem(from: old, to: path, replacing: false)
       if !copying { try HostFileSystem().removeItem(at: old) }
     }
+
+    /// Adds a version without a directory.
+    func keepBare(_ sandbox: StoreSandbox) throws -> StoredVersion {
+      let path = try sandbox.write("b", "bare")
+      return try first.keep(path, of: item, StoreSandbox.attributes) { target, settle in
+        try sandbox.files.replaceContents(of: path, with: Array("new".utf8), over: target, settling: settle)
+      }
+    }
   }
 
   @Test("All versions come along, each contents once, and the former store has nothing any more")
@@ -54,10 +62,7 @@ struct AdoptingTests {
   func removed() async throws {
     try await withStore { sandbox in
       let scene = try Scene(sandbox)
-      let path = try sandbox.write("b", "bare")
-      let bare = try scene.first.keep(path, of: scene.item, StoreSandbox.attributes) { target, settle in
-        try sandbox.files.replaceContents(of: path, with: Array("new".utf8), over: target, settling: settle)
-      }
+      let bare = try scene.keepBare(sandbox)
       let full = ScriptedFileSystem { call in
         call.call == .makeDirectory ? .fail(28) : call.call == .synchronize ? .skip : .proceed
       }
@@ -133,10 +138,7 @@ struct AdoptingTests {
   func lostRecord() async throws {
     try await withStore { sandbox in
       let scene = try Scene(sandbox)
-      let path = try sandbox.write("b", "bare")
-      let id = try scene.first.keep(path, of: scene.item, StoreSandbox.attributes) { target, settle in
-        try sandbox.files.replaceContents(of: path, with: Array("new".utf8), over: target, settling: settle)
-      }.id
+      let id = try scene.keepBare(sandbox).id
       let full = ScriptedFileSystem { call in
         call.call == .makeDirectory ? .fail(28) : call.call == .synchronize ? .skip : .proceed
       }

@@ -82,10 +82,7 @@ struct LentFileTests {
     "After an error at any call it's a version, or where it was and as it was",
     arguments: [VersionStoreLimits(), hashingLater])
   func errors(limits: VersionStoreLimits) async throws {
-    let count = try await withStore(limits) { sandbox in
-      let source = try sandbox.lend("text")
-      return try DyingDoor.callCount { _ = try add(source, sandbox, $0) }
-    }
+    let count = try await callCount(limits)
     var ends: Set<Bool> = []
     for number in 1...count {
       try await withStore(limits) { sandbox in
@@ -109,6 +106,14 @@ struct LentFileTests {
     #expect(ends == [false, true])
   }
 
+  /// How many calls an addition makes.
+  private func callCount(_ limits: VersionStoreLimits) async throws -> Int {
+    try await withStore(limits) { sandbox in
+      let source = try sandbox.lend("text")
+      return try DyingDoor.callCount { _ = try add(source, sandbox, $0) }
+    }
+  }
+
   /// The door at which a call fails, and later ones of one kind, or all of them.
   private func door(failingAt number: Int, andThen later: @escaping @Sendable (ScriptedCall) -> Int32?)
     -> ScriptedFileSystem
@@ -124,10 +129,7 @@ struct LentFileTests {
     "Errors at all calls that open a file, after one at any call, lose nothing: the file is where it was, or a version",
     arguments: [VersionStoreLimits(), hashingLater])
   func moreErrors(limits: VersionStoreLimits) async throws {
-    let count = try await withStore(limits) { sandbox in
-      let source = try sandbox.lend("text")
-      return try DyingDoor.callCount { _ = try add(source, sandbox, $0) }
-    }
+    let count = try await callCount(limits)
     for number in 1...count {
       try await withStore(limits) { sandbox in
         let source = try sandbox.lend("text")
@@ -149,10 +151,7 @@ struct LentFileTests {
     "A kill at any call after an error at any call leaves no version without contents, and stops no other one",
     arguments: [VersionStoreLimits(), hashingLater])
   func errorAndKill(limits: VersionStoreLimits) async throws {
-    let count = try await withStore(limits) { sandbox in
-      let source = try sandbox.lend("text")
-      return try DyingDoor.callCount { _ = try add(source, sandbox, $0) }
-    }
+    let count = try await callCount(limits)
     for number in explored(count) {
       for distance in 1...16 {
         try await withStore(limits) { sandbox in
