@@ -210,15 +210,3 @@ struct LentFileTests {
     #expect(VersionStore.root(ofTemporaryDirectory: own.appending("in"), madeBy: "1-2") == nil)
   }
 }
-
-extension StoreSandbox {
-  /// Writes a file in a directory that the store makes for it.
-  func lend(_ text: String, mode: UInt32 = 0o644) throws -> SystemPath {
-    let path = try store().makeTemporaryDirectory().appending("draft")
-    try files.withDescriptor(path, flags: [.create, .writeOnly], mode: 0o600) { (file) throws(SystemError) in
-      try files.writeAll(Array(text.utf8), to: file)
-      try files.setMode(of: file, to: mode)
-    }
-    return path
-  }
-}

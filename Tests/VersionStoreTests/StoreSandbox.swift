@@ -55,6 +55,16 @@ struct StoreSandbox: Sendable {
     return path
   }
 
+  /// Writes a file in a directory that the store makes for it.
+  func lend(_ text: String, mode: UInt32 = 0o644) throws -> SystemPath {
+    let path = try store().makeTemporaryDirectory().appending("draft")
+    try files.withDescriptor(path, flags: [.create, .writeOnly], mode: 0o600) { (file) throws(SystemError) in
+      try files.writeAll(Array(text.utf8), to: file)
+      try files.setMode(of: file, to: mode)
+    }
+    return path
+  }
+
   func text(_ path: SystemPath) throws -> String { String(decoding: try files.contents(of: path), as: UTF8.self) }
 
   /// The files in it that this process has open.
