@@ -40,9 +40,10 @@ struct DocumentationTests {
     }
   }
 
-  @Test("The README names every error code", arguments: FileCoordinationError.Code.allCases)
+  @Test("The article about errors names every error code", arguments: FileCoordinationError.Code.allCases)
   func errorCodes(code: FileCoordinationError.Code) throws {
-    #expect(try Package.text(of: "README.md").contains("`.\(code.name)`"))
+    let article = try Package.text(of: "Sources/FileCoordination/FileCoordination.docc/Errors.md")
+    #expect(article.contains("| `.\(code.name)`") || article.contains(", `.\(code.name)`"))
   }
 }
 
