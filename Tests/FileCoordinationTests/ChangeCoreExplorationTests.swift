@@ -199,11 +199,9 @@ struct ChangeCoreExplorationTests {
     }
   }
 
-  /// Storms that still go wrong: directories that are moved again and into each other before the first move is reported.
+  /// A storm that still goes wrong: in a new directory a file has moved twice before the directory around it moves there.
   static let unmended: [Storm] = [
-    Storm(setting: "everything, and the directory is presented", operationCount: 5, seed: 188),
-    Storm(setting: "everything, and the file is presented", operationCount: 6, seed: 52),
-    Storm(setting: "writes too", operationCount: 8, seed: 7),
+    Storm(setting: "everything, and the directory is presented", operationCount: 5, seed: 188)
   ]
 
   @Test("C-201: Of changes that follow each other too fast one may not be reported", arguments: unmended)
@@ -212,12 +210,12 @@ struct ChangeCoreExplorationTests {
     withKnownIssue { #expect(violation == nil) }
   }
 
-  /// How many of 12,000 storms of each setting go wrong: about one in a hundred.
+  /// How many of 12,000 storms of each setting go wrong: about one in two thousand.
   ///
   /// The numbers may only become smaller.
   private static let failureCounts = [
-    "everything": 165, "everything, with temporary losses": 100, "everything, and the directory is presented": 120,
-    "everything, and the file is presented": 73, "writes too": 128,
+    "everything": 6, "everything, with temporary losses": 4, "everything, and the directory is presented": 8,
+    "everything, and the file is presented": 6, "writes too": 3,
   ]
 
   @Test(
@@ -644,6 +642,8 @@ extension ChangeCore {
     hasher.combine(followers)
     hasher.combine(reportedMoves)
     hasher.combine(told)
+    hasher.combine(burst)
+    hasher.combine(sights)
     hasher.combine(waitingEnds)
     hasher.combine(steps)
     hasher.combine(agenda)

@@ -75,6 +75,40 @@ struct CrossingUncoordinatedChangesTests {
     }
   }
 
+  @Test("C-202: When directories have moved into each other an observer is told that anything may have changed")
+  func crossingDirectories() async throws {
+    try await withGate { box, gate in
+      try box.write("d/a/x")
+      try box.makeDirectory("d/b")
+      let presenter = try box.observe("d")
+      try gate.withhold {
+        try box.rename("d/a/x", to: "d/b/x")
+        try box.rename("d/b", to: "d/a/b")
+      }
+      try await presenter.waitUntil { $0.contains { $0.origin.isVerified == nil } }
+      let count = presenter.messages.count
+      try box.scribble("d/a/b/x")
+      try await presenter.waitUntil { $0.dropFirst(count).contains { $0.origin.isVerified == true } }
+    }
+  }
+
+  @Test("C-202: Nothing is doubted when files move one after the other")
+  func files() async throws {
+    try await withGate { box, gate in
+      try box.write("d/a/x")
+      try box.write("d/a/log")
+      let presenter = try box.observe("d")
+      try gate.withhold {
+        try box.rename("d/a/log", to: "d/a/log.1")
+        try box.rename("d/a/x", to: "d/a/log")
+        try box.rename("d/a/log.1", to: "d/a/log.2")
+      }
+      for _ in 0..<12 { try await box.settle(presenter) }
+      #expect(!presenter.messages.isEmpty)
+      #expect(presenter.messages.allSatisfy { $0.origin.isVerified == true })
+    }
+  }
+
   @Test("C-200: A file that was moved and came back is still seen")
   func thereAndBack() async throws {
     try await withGate { box, gate in

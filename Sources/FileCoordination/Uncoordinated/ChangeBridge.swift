@@ -24,6 +24,7 @@ final class ChangeBridge: Sendable {
     case verifyAgain(ItemChange)
     case moveIsSettled(from: ItemPath)
     case changeIsSettled(at: ItemPath)
+    case burstIsSettled
   }
 
   private struct State: Sendable {
@@ -184,6 +185,7 @@ extension ChangeBridge {
         for path in output.unsettledChanges {
           post(.changeIsSettled(at: path), after: Self.changeSettleInterval, clock)
         }
+        if output.hasUnsettledBurst { post(.burstIsSettled, after: Self.moveSettleInterval, clock) }
       }
       // Changes come faster than they're dealt with: others have their turn at the lock.
       if inbox.withLock({ !$0.notes.isEmpty }) { state.reader?.watcher.wake() }

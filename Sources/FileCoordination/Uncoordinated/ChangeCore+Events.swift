@@ -57,7 +57,7 @@ extension ChangeCore {
       return order(.takeEvents, .events(after: all))
     }
     if all.isEmpty { return settleTold() }
-    if all.contains(.overflow) { return watchEverythingAgain() }
+    if all.contains(.overflow) { return watchEverythingAgain(doubting: [.root]) }
     halves = Halves(all)
     doNext([.take(EventBatch(rest: all[...])), .noteFollowers, .settleTold])
   }
@@ -121,10 +121,10 @@ extension ChangeCore {
   /// Events were lost: anything may have changed, also what is watched.
   ///
   /// Needed watches are kept: the end of each watch is an event too, and many of them would overflow the queue again.
-  private mutating func watchEverythingAgain() {
+  mutating func watchEverythingAgain(doubting tops: [ItemPath]) {
     let former = places.allWatches
     places = WatchedPlaces()
-    doNext(presented.keys.sorted().map { .arm($0) } + [.unwatchUnused(former), .see(.unknown(.root))])
+    doNext(presented.keys.sorted().map { .arm($0) } + [.unwatchUnused(former)] + tops.map { .see(.unknown($0)) })
   }
 
   /// Everything is known that was done before the last report: observers have seen what it says, unless a move is still to be reported.

@@ -15,7 +15,8 @@ extension ChangeCore {
       // Moved on before it was settled; to presenters that know it at this place that's a move of its own.
       if let first = moves.origin(of: old), !isPresentedInside(old) {
         // The former item of the place is gone; or the item, which may have been reported there and is back.
-        if moves[first]?.replaced == true || first == new || told.isKnownToObservers(old) { confirm(.vanished(old)) }
+        let mayBeKnown = told.isKnownToObservers(old) || told.ends(inside: old).contains(old)
+        if moves[first]?.replaced == true || first == new || mayBeKnown { confirm(.vanished(old)) }
         moves[first]?.target = new
         relocateMoves(inside: old, to: new)
         told.relocate(from: old, to: new)
@@ -147,6 +148,7 @@ extension ChangeCore {
     let isPresent = isFound || move.isRefuted && isKnownName(old)
     // Something else was reported there, and may be gone: observers don't take the item to be there any more.
     guard isPresent || move.isRefuted else { return find(old, move) }
+    if move.isRefuted, isPresent { noteSight(at: old) }
     for id in presenters(inside: old) { presented[id]?.hasLeft = false }
     let lost = told.take { move.target.isSameOrContains($0) || old.isSameOrContains($0) }
       .filter { $0.report == .gone && move.target.contains($0.path) }

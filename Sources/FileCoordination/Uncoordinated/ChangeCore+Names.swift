@@ -28,6 +28,7 @@ extension ChangeCore {
   mutating func noteAbsence(at site: Site, byRename: Bool) {
     if places.place(at: site.directory)?.isLeft == true { noteUnseenChange(at: site.path) }
     reportEndsAgain(at: site.path)
+    if told.isDoubtful, isDeep(site) { confirmEnd(ofSight: site.path) }
     // The item that has replaced the known one may have moved on with a directory around it.
     if byRename, isKnownName(site.path) {
       see(.changed(site.path))
@@ -162,11 +163,13 @@ extension ChangeCore {
   /// An item that goes under a known name has been replaced before: if two names change places in one step, the arrival at one of
   /// them may be reported before the departure from it.
   mutating func replace(_ site: Site) {
+    if isDirectory(site.path) { noteDoubt(inside: site.path) }
     doNext([.unwatchInside(site.path), .revisit(site)] + confirmOthers(inside: site.path))
   }
 
   mutating func noteMove(_ site: Site, to target: Site) {
     let (old, new) = (site.path, target.path)
+    noteBurst(from: old, to: new, isDirectory: site.isDirectory)
     let isFollowed = isPresentedInside(old)
     guard isWanted(site) || isFollowed else {
       if isWanted(target) { appear(target, byRename: true) }
@@ -214,11 +217,12 @@ extension ChangeCore {
   /// Two names have changed places in one step, or one file was renamed there and back: both names are looked at.
   ///
   /// - Returns: The next steps.
-  func exchange(_ events: ExchangeEvents) -> [Step] {
+  mutating func exchange(_ events: ExchangeEvents) -> [Step] {
     let sites = [events.first, events.second].flatMap { place in
       places[place.watch].map { Site(directory: $0.path, name: place.name, isDirectory: true) }
     }
     let paths = sites.map(\.path)
+    if let first = paths.first, let last = paths.last { noteExchange(first, last) }
     let wanted = sites.filter { isWanted($0) || isPresentedInside($0.path) }
     let unwatched = wanted.filter { !isDeep($0) }.map { Step.unwatchInside($0.path) }
     return unwatched + wanted.map { .revisit($0) } + paths.flatMap(confirmOthers)

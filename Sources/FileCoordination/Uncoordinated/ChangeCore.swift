@@ -57,6 +57,7 @@ struct ChangeCore: WatchingCore, Sendable {
     var confirmed: [ItemChange] = []
     var unsettled: [ItemPath] = []
     var unsettledChanges: [ItemPath] = []
+    var hasUnsettledBurst = false
 
     /// Where something was seen to have appeared or changed.
     var newsPlaces: [ItemPath] {
@@ -68,7 +69,9 @@ struct ChangeCore: WatchingCore, Sendable {
       }
     }
 
-    var isEmpty: Bool { seen.isEmpty && confirmed.isEmpty && unsettled.isEmpty && unsettledChanges.isEmpty }
+    var isEmpty: Bool {
+      seen.isEmpty && confirmed.isEmpty && unsettled.isEmpty && unsettledChanges.isEmpty && !hasUnsettledBurst
+    }
 
     /// The lasting changes that came before everything that was seen: places of items, and the news that are reported
     /// before those.
@@ -97,11 +100,13 @@ struct ChangeCore: WatchingCore, Sendable {
       return (result.places.reversed(), result.news.reversed())
     }
 
-    /// Equal changes of one output are one, and an item that has changed and vanished has vanished.
+    /// Equal changes of one output are one unless something has moved in between, and an item that has changed and vanished has
+    /// vanished.
     mutating func see(_ change: ItemChange) {
       if !known.insert(change).inserted { return }
       switch change {
       case .moved(let old, let new, _):
+        known = [change]
         placesLeft.insert(old)
         targets.insert(new)
       case .vanished(let path): forget(.changed(path))
@@ -153,6 +158,11 @@ struct ChangeCore: WatchingCore, Sendable {
   var reportedMoves = UnsettledMoves()
   /// The reports to observers, as far as these may have seen something else.
   var told = ToldPlaces()
+  /// Moves that follow each other.
+  var burst: Burst?
+  /// Places where observers may know something that they weren't notified of, or that has gone without a report: the end of what is
+  /// there now is reported in any case.
+  var sights: Set<ItemPath> = []
   /// Why something isn't watched, by place.
   var problems: [ItemPath: SystemError] = [:]
   var output = Output()
@@ -187,9 +197,12 @@ struct ChangeCore: WatchingCore, Sendable {
     switch change {
     // It isn't waited for any more whether a change of it lasts.
     case .vanished(let path):
+      if sights.contains(path) { return confirmEnd(ofSight: path) }
       changes[path] = nil
       note(.gone, at: path)
     case .moved(let old, let new, let replaced):
+      noteBurst(from: old, to: new, isDirectory: isDirectory(old))
+      if sights.contains(old) { confirmEnd(ofSight: old) }
       if reportedMoves.count >= Self.moveCountMax { reportedMoves = UnsettledMoves() }
       reportedMoves[old] = UnsettledMove(target: new, replaced: replaced)
       told.wait(forMoveFrom: old, to: new)
@@ -200,8 +213,10 @@ struct ChangeCore: WatchingCore, Sendable {
         note(.present, at: path)
       }
       leave(old)
-    case .changed(let path), .appeared(let path): noteUnseenNews(at: path)
-    case .unknown: break
+    case .changed(let path), .appeared(let path):
+      noteUnseenNews(at: path)
+      if told.isDoubtful { noteSight(at: path) }
+    case .unknown: told.doubt()
     }
     output.see(change)
   }
@@ -217,6 +232,20 @@ struct ChangeCore: WatchingCore, Sendable {
         changes[path] = nil
       }
     }
+  }
+
+  /// Observers may know something at a place.
+  mutating func noteSight(at path: ItemPath) {
+    if sights.count >= Self.changeCountMax { sights = [] }
+    sights.insert(path)
+  }
+
+  /// Something is gone that observers may know, though it was never reported to them: a place that has changed is looked at.
+  mutating func confirmEnd(ofSight path: ItemPath) {
+    sights.remove(path)
+    changes[path] = nil
+    note(.gone, at: path)
+    output.confirmed.append(.changed(path))
   }
 
   /// Records what is reported of a place.
@@ -241,9 +270,11 @@ struct ChangeCore: WatchingCore, Sendable {
     switch change {
     case .changed(let path), .appeared(let path):
       changes[path] = nil
+      sights.remove(path)
       note(.present, at: path)
     case .vanished(let path):
       changes[path] = nil
+      sights.remove(path)
       note(.gone, at: path)
     case .moved(let old, let new, _):
       note(.arrived, at: new)
@@ -406,6 +437,7 @@ extension ChangeCore {
     case .verifyAgain(let change): verifyAgain(change)
     case .moveIsSettled(let path): settleMove(from: path)
     case .changeIsSettled(let path): settleChange(at: path)
+    case .burstIsSettled: settleBurst()
     }
   }
 }

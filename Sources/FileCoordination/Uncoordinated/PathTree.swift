@@ -92,6 +92,14 @@ struct PathTree<Value: Hashable & Sendable>: Hashable, Sendable {
     return nodes[top] != nil
   }
 
+  /// Whether there are values inside a path.
+  ///
+  /// - Complexity: O(1).
+  func hasValuesBelow(_ top: ItemPath) -> Bool {
+    noteVisit()
+    return nodes[top]?.children.isEmpty == false
+  }
+
   /// The directories around a path that have values, the uppermost one first.
   ///
   /// - Complexity: O(*depth*).

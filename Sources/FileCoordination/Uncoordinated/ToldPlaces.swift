@@ -31,6 +31,10 @@ struct ToldPlaces: Hashable, Sendable {
   /// Reports since events were taken last, and earlier ones that something is gone: an observer that looks there may see an item that
   /// is gone again when the core looks.
   private var recent = PathTree<Recent>()
+  /// Whether a report that anything may have changed has been delivered, until the events of what was done before are taken: observers look
+  /// everywhere then, and may see what the core doesn't know.
+  private var isDoubtDelivered: Bool?
+  var isDoubtful: Bool { isDoubtDelivered != nil }
   /// The reports that wait for moves, in their order.
   private(set) var waiting: [Entry] = []
 
@@ -54,6 +58,9 @@ struct ToldPlaces: Hashable, Sendable {
     if isWaiting { wait(Entry(path: path, report: report)) }
   }
 
+  /// Everything is to be looked at.
+  mutating func doubt() { isDoubtDelivered = false }
+
   private mutating func wait(_ entry: Entry) {
     waiting.removeAll { $0.path == entry.path }
     if waiting.count >= Self.waitingCountMax { waiting.removeFirst() }
@@ -69,6 +76,7 @@ struct ToldPlaces: Hashable, Sendable {
 
   /// Records that all reports until now reach the observers.
   mutating func deliver() {
+    if isDoubtDelivered != nil { isDoubtDelivered = true }
     for (path, report) in recent.inside(.root) where !report.isDelivered { recent[path]?.isDelivered = true }
   }
 
@@ -79,6 +87,7 @@ struct ToldPlaces: Hashable, Sendable {
   ///   - isUndecided: Whether there's such a move for which a coordinated write may account.
   mutating func settle(where isUnsettled: (ItemPath) -> Bool, orAtFirstWhere isUndecided: (ItemPath) -> Bool) {
     for (path, report) in recent.inside(.root) where report.isDelivered && report.report != .gone { recent[path] = nil }
+    if isDoubtDelivered == true { isDoubtDelivered = nil }
     waiting = waiting.compactMap { entry in
       if isUnsettled(entry.path) { return entry }
       if entry.turnCount >= Self.turnCountMax || !isUndecided(entry.path) { return nil }

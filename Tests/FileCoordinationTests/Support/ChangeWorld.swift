@@ -218,6 +218,7 @@ extension ChangeWorld {
     carryOut(arbiter.changesConfirmed(output.confirmedNews, by: Self.client, at: 0))
     timers += output.unsettled.map { .moveIsSettled(from: $0) }
     timers += output.unsettledChanges.map { .changeIsSettled(at: $0) }
+    if output.hasUnsettledBurst { timers.append(.burstIsSettled) }
     return output.confirmed + output.seen
   }
 
