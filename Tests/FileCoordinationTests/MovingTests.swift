@@ -1,6 +1,8 @@
 import FileCoordination
 import FileCoordinationTesting
 import FoundationEssentials
+import Glibc
+import SystemInterface
 import Testing
 
 @Suite("Moving", .timeLimit(.minutes(4)), .betweenProcesses)
@@ -14,6 +16,47 @@ struct MovingTests {
       #expect(try await presenter.wait(for: .itemDidMove).urls.map(\.path) == [box.url("d/g").path])
       try await box.quiesce()
       #expect(presenter.callbacks == [.relinquishToWriter, .itemDidMove])
+    }
+  }
+
+  @Test(
+    "C-090: A move is announced though a step after it fails; the error says that it's done, and what's left",
+    arguments: [SystemCall.unlink, .synchronize], [true, false])
+  func stepAfterMoveFails(call: SystemCall, isBlocking: Bool) async throws {
+    let door = ScriptedFileSystem { $0.call == call ? .fail(EACCES) : .proceed }
+    try await withSandbox(configure: { $0.fileSystem = door }) { box in
+      try box.write("d/f", "moved")
+      try box.write("e/f", "replaced")
+      let presenter = try box.present("d/f")
+      let error = await #expect(throws: FileCoordinationError.self) {
+        let (from, to) = (box.url("d"), box.url("e"))
+        if isBlocking {
+          try await onThread { try box.coordinator("mover").blocking.move(from, to: to, replacing: true) }
+        } else {
+          try await box.coordinator("mover").move(from, to: to, replacing: true)
+        }
+      }
+      #expect(try await presenter.wait(for: .itemDidMove).urls.map(\.path) == [box.url("e/f").path])
+      #expect(error?.code == .fileSystem && error?.systemError?.errno == EACCES && error?.isChangeInPlace == true)
+      #expect(try box.text("e/f") == "moved")
+      let leftover = try #require(error?.leftoverPath)
+      #expect(error?.message.contains("'\(leftover)'") == true)
+      #expect(try String(contentsOf: URL(filePath: leftover).appending(path: "f"), encoding: .utf8) == "replaced")
+    }
+  }
+
+  @Test("A move that fails before it's done says so, and isn't announced")
+  func moveFails() async throws {
+    let door = ScriptedFileSystem { $0.call == .rename ? .fail(EACCES) : .proceed }
+    try await withSandbox(configure: { $0.fileSystem = door }) { box in
+      try box.write("f")
+      let presenter = try box.present("f")
+      let error = await #expect(throws: FileCoordinationError.self) {
+        try await box.coordinator("mover").move(box.url("f"), to: box.url("g"))
+      }
+      #expect(error?.isChangeInPlace == false && error?.leftoverPath == nil)
+      try await box.quiesce()
+      #expect(!presenter.callbacks.contains(.itemDidMove))
     }
   }
 

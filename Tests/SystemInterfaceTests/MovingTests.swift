@@ -76,6 +76,34 @@ struct MovingTests {
     }
   }
 
+  @Test(
+    "When only a step after a move or a copy fails, the error says that it's done, and where the replaced item is",
+    arguments: [SystemCall.unlink, .synchronize], [true, false])
+  func replacedStays(call: SystemCall, isMove: Bool) async throws {
+    try await withTemporaryDirectory { sandbox in
+      let a = try sandbox.make(.directory, "a", marker: "A")
+      let b = try sandbox.make(.directory, "b", marker: "B")
+      let isPlaced = Guarded(false)
+      let door = ScriptedFileSystem { [b] made in
+        if made.call == .rename, made.paths.contains(b.lastComponent) { isPlaced.withLock { $0 = true } }
+        return made.call == call && isPlaced.withLock { $0 } ? .fail(EIO) : .proceed
+      }
+      let error = errorThrown { () throws(SystemError) in
+        if isMove {
+          try door.moveItem(from: a, to: b, replacing: true)
+        } else {
+          try door.copyItem(from: a, to: b, replacing: true)
+        }
+      }
+      #expect(error?.errno == EIO && error?.isChangeInPlace == true)
+      #expect(try sandbox.holds(.directory, "b", marker: "A"))
+      let left = try #require(try sandbox.names().first { $0 != "a" && $0 != "b" })
+      #expect(error?.leftover == sandbox.path(left))
+      #expect(error?.advice?.contains("'\(sandbox.path(left))'") == true)
+      #expect(try sandbox.holds(.directory, left, marker: "B"))
+    }
+  }
+
   @Test("An item inside the other one is refused, in both directions", arguments: [("a", "a/x"), ("a/x", "a")])
   func nesting(from: String, to: String) async throws {
     try await withTemporaryDirectory { sandbox in

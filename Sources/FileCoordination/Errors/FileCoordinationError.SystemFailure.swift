@@ -25,16 +25,29 @@ extension FileCoordinationError {
     }
   }
 
+  /// Whether the change was made nevertheless: only a step after it has failed.
+  ///
+  /// A replaced item couldn't be removed, and is at ``leftoverPath``, or the change may not survive a power failure. Don't repeat
+  /// the change. `false` if nothing was changed, or not all.
+  public var isChangeInPlace: Bool { rootError?.isChangeInPlace ?? false }
+
+  /// Where an item is left that nobody needs after the change, and that couldn't be removed.
+  ///
+  /// Remove it when the reason is mended. Bytes that aren't UTF-8 show as U+FFFD.
+  public var leftoverPath: String? { rootError?.leftover?.description }
+
   /// The system call whose failure is the reason, directly or through other errors of this type.
   ///
   /// `nil` if no system call failed. Usually there's one when the code is ``Code/fileSystem``, ``Code/pathTooLong``,
   /// ``Code/symbolicLinkLoop``, ``Code/domainUnreachable`` or ``Code/uncoordinatedChangesMissed``.
   ///
   /// - Complexity: O(*n*) in the number of errors that caused each other.
-  public var systemError: SystemFailure? {
+  public var systemError: SystemFailure? { rootError.map(SystemFailure.init) }
+
+  private var rootError: SystemError? {
     switch underlyingError {
-    case let error as SystemError: SystemFailure(error)
-    case let error as FileCoordinationError: error.systemError
+    case let error as SystemError: error
+    case let error as FileCoordinationError: error.rootError
     default: nil
     }
   }

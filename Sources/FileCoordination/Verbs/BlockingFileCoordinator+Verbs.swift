@@ -100,8 +100,9 @@ extension BlockingFileCoordinator {
   ) throws {
     try write(source, options: .forMoving, and: destination, secondOptions: .forReplacing, deadlines: deadlines) {
       from, to in
-      try from.work.blocking.move(to: to.path, replacing: replacing)
+      let problem = try from.work.blocking.move(to: to.path, replacing: replacing)
       try from.didMove(to: to)
+      if let problem { throw problem }
     }
   }
 

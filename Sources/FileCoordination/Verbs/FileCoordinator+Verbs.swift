@@ -98,6 +98,9 @@ extension FileCoordinator {
   /// Between file systems it's copied, synced, put in place, and only then deleted at the old place. If that's refused, both places have
   /// what they had. Of a directory with directories inside that can't be deleted, the rest has a temporary name at the old place.
   ///
+  /// If only a step after the move fails, such as the removal of a replaced directory, the move is announced all the same. The error says
+  /// so by ``FileCoordinationError/isChangeInPlace``, and names what's left by ``FileCoordinationError/leftoverPath``.
+  ///
   /// - Parameters:
   ///   - source: The item.
   ///   - destination: Its new place.
@@ -171,8 +174,9 @@ extension FileCoordinator {
       source, options: .forMoving, and: destination, secondOptions: .forReplacing, deadlines: deadlines
     ) { from, to in
       try check(from)
-      try await from.work.move(to: to.path, replacing: replacing)
+      let problem = try await from.work.move(to: to.path, replacing: replacing)
       try await from.didMove(to: to)
+      if let problem { throw problem }
     }
   }
 

@@ -44,11 +44,20 @@ struct FileWork: Sendable {
       }
     }
 
-    func move(to destination: SystemPath, replacing: Bool) throws(FileCoordinationError) {
+    /// Moves the item.
+    ///
+    /// - Returns: The error of a step after the move, which is done; `nil` if there's none.
+    /// - Throws: The item is where it was.
+    func move(to destination: SystemPath, replacing: Bool) throws(FileCoordinationError) -> FileCoordinationError? {
       try work.place(at: destination) { fileSystem, path throws(SystemError) in
-        try fileSystem.moveItem(from: path, to: destination, replacing: replacing)
+        var problem: SystemError?
+        do throws(SystemError) { try fileSystem.moveItem(from: path, to: destination, replacing: replacing) } catch {
+          if !error.isChangeInPlace { throw error }
+          problem = error
+        }
         fileSystem.removeIncoming(of: path)
         fileSystem.removeIncoming(of: destination)
+        return problem.map(FileCoordinationError.fileSystem)
       }
     }
 
@@ -69,10 +78,10 @@ struct FileWork: Sendable {
     try FileCoordinationError.wrapping { () throws(SystemError) in try body(fileSystem, path) }
   }
 
-  private func place(
-    at destination: SystemPath, _ body: (any FileSystem, SystemPath) throws(SystemError) -> Void
-  ) throws(FileCoordinationError) {
-    do { try body(fileSystem, path) } catch {
+  private func place<Result>(
+    at destination: SystemPath, _ body: (any FileSystem, SystemPath) throws(SystemError) -> Result
+  ) throws(FileCoordinationError) -> Result {
+    do { return try body(fileSystem, path) } catch {
       if error.number == .fileExists { throw .destinationExists(destination.description) }
       throw .fileSystem(error)
     }
@@ -100,7 +109,9 @@ extension FileWork {
     try await Offload.run { () throws(FileCoordinationError) in try blocking.delete() }
   }
 
-  func move(to destination: SystemPath, replacing: Bool) async throws(FileCoordinationError) {
+  func move(
+    to destination: SystemPath, replacing: Bool
+  ) async throws(FileCoordinationError) -> FileCoordinationError? {
     try await Offload.run { () throws(FileCoordinationError) in
       try blocking.move(to: destination, replacing: replacing)
     }

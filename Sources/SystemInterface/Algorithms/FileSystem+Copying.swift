@@ -37,7 +37,7 @@ extension FileSystem {
     let displaced = try withCopy(of: source, for: target, replacing: replacing) { (copy) throws(SystemError) in
       try place(copy, as: target, replacing: replacing)
     }
-    try synchronizeAfterCommit(target.directory)
+    do { try synchronizeAfterCommit(target.directory) } catch { throw error.leaving(displaced) }
     try removeDisplaced(displaced)
   }
 

@@ -52,22 +52,25 @@ extension FileSystem {
     } catch let error where error.errno == EXDEV {
       return try moveAcross(source, to: target, replacing: replacing)
     }
-    try synchronizeAfterCommit(target.directory)
-    try synchronizeAfterCommit(source.directory)
+    do throws(SystemError) {
+      try synchronizeAfterCommit(target.directory)
+      try synchronizeAfterCommit(source.directory)
+    } catch { throw error.leaving(displaced) }
     try removeDisplaced(displaced)
   }
 
   /// Removes the item that a new one has taken the place of.
+  ///
+  /// - Throws: The error of the call that failed, which says that the change is in place, and where the item is left.
   package func removeDisplaced(_ displaced: DirectoryItem?) throws(SystemError) {
     guard let displaced else { return }
+    let name = nameForRemoval(of: displaced)
     do {
-      try removeTree(nameForRemoval(of: displaced), at: displaced.directory, overridingMode: true)
+      try removeTree(name, at: displaced.directory, overridingMode: true)
     } catch let error where error.isAbsence {
       // Somebody has taken it for what a killed save has left.
     } catch {
-      var error = error
-      error.advice = "The change is in place; the replaced item is left as '\(displaced.name)'."
-      throw error
+      throw error.afterCommit("The change is in place.").leaving(displaced.beside(name))
     }
   }
 
@@ -100,6 +103,23 @@ extension FileSystem {
 }
 
 extension SystemError {
+  /// The same error, of a step after a change that's made.
+  func afterCommit(_ advice: String) -> SystemError {
+    var error = self
+    error.isChangeInPlace = true
+    error.advice = advice
+    return error
+  }
+
+  /// The same error of a step after a change, which leaves an item that nobody needs any more.
+  func leaving(_ item: DirectoryItem?, _ role: String = "replaced item") -> SystemError {
+    guard let item else { return self }
+    var error = self
+    error.leftover = item.path
+    error.advice = "\(advice.map { $0 + " " } ?? "")The \(role) is left as '\(item.path)'."
+    return error
+  }
+
   /// The same error with full paths: a path that isn't the source, or below it, is beside the target.
   fileprivate func located(from source: SystemPath, to target: SystemPath) -> SystemError {
     var located = self

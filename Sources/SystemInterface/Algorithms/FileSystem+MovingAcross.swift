@@ -27,8 +27,7 @@ extension FileSystem {
     do { try synchronizeAfterCommit(source.directory) } catch {
       // The new place is on the disk, so nobody needs what was there. The former directory might get its name back, and stays whole.
       try? removeDisplaced(copy.displaced)
-      guard let former else { throw error }
-      throw error.withAdvice("\(error.advice ?? "") The former directory is left as '\(former.name)'.")
+      throw error.leaving(former, "former directory")
     }
     if let former { try? removeTree(nameForRemoval(of: former), at: former.directory, overridingMode: true) }
     try removeDisplaced(copy.displaced)
@@ -129,8 +128,10 @@ private struct PlacedCopy {
 }
 
 extension SystemError {
+  /// The same error of a move that's refused, and isn't in place any more.
   fileprivate func withAdvice(_ advice: String?) -> SystemError {
     var error = self
+    error.isChangeInPlace = false
     error.advice = advice
     return error
   }

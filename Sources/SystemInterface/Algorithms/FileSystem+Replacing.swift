@@ -295,9 +295,7 @@ extension FileSystem {
     do {
       try synchronizeDirectory(directory)
     } catch {
-      var error = error
-      error.advice = "The change is in place but may not survive a power failure."
-      throw error
+      throw error.afterCommit("The change is in place but may not survive a power failure.")
     }
   }
 }

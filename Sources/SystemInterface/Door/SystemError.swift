@@ -18,6 +18,14 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The remedy, when there is one; appended to the description.
   public var advice: String?
 
+  /// Whether the change was made nevertheless: only a step after it has failed.
+  ///
+  /// A replaced item couldn't be removed, and is at ``leftover``, or the change may not survive a power failure.
+  public var isChangeInPlace = false
+
+  /// Where an item is left that nobody needs after the change, and that couldn't be removed; an absolute path.
+  public var leftover: SystemPath?
+
   /// Creates an error.
   ///
   /// - Parameters:
@@ -66,6 +74,7 @@ extension SystemError {
   func located(in directory: SystemPath, subject: SystemPath) -> SystemError {
     var located = self
     located.paths = paths.isEmpty ? [subject] : paths.map { directory.appending($0) }
+    located.leftover = leftover.map { directory.appending($0) }
     return located
   }
 

@@ -28,10 +28,17 @@ extension Command {
         }
       } catch let error as FileCoordinationError where error.code == .destinationExists {
         throw Failure.occupied(files[1])
+      } catch let error as FileCoordinationError where error.isChangeInPlace {
+        await note(files, session)
+        throw error
       }
-      await session.note { versions in try await versions.itemDidMove(from: files[0], to: files[1]) }
+      await note(files, session)
       return .success
     })
+
+  private static func note(_ files: [URL], _ session: Session) async {
+    await session.note { versions in try await versions.itemDidMove(from: files[0], to: files[1]) }
+  }
 }
 
 extension Failure {
