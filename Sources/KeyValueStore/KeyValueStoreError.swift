@@ -81,7 +81,7 @@ public struct KeyValueStoreError: Error, Hashable, Sendable, CustomStringConvert
     public static let unreachable = Code(20, "unreachable")
     /// The store was closed.
     public static let closed = Code(21, "closed")
-    /// The configuration file can't be read.
+    /// The configuration file can't be read, or neither `XDG_DATA_HOME` nor `HOME` says where stores are.
     public static let invalidConfiguration = Code(22, "invalidConfiguration")
     /// A value can't be sealed or opened: see ``StoreSealing``.
     public static let notSealed = Code(23, "notSealed")
@@ -122,6 +122,7 @@ extension KeyValueStoreError {
   package init(_ error: SystemError) {
     let code: Code =
       switch error.number {
+      case _ where error == .unknownDataHome: .invalidConfiguration
       case .noSpace, .quotaExceeded, .fileTooLarge: .noSpace
       case .permissionDenied, .notPermitted, .readOnlyFileSystem: .permissionDenied
       case .notADirectory, .isADirectory, .tooManySymbolicLinkLevels: .notAStore

@@ -153,6 +153,25 @@ struct CommandTests {
     #expect(fish.contains("'__fish_seen_subcommand_from \(words[0])' -f\n") == (words[0] == "predicate"))
   }
 
+  @Test(
+    "Without HOME and XDG_DATA_HOME each command that keeps something ends with 78, and one sentence says what to set",
+    arguments: [
+      #"versions "$ROOT/f""#, #"versions --sizes "$ROOT""#, #"keep "$ROOT/f""#, #"conflicts "$ROOT""#, "values list",
+      "values set a b",
+    ])
+  func withoutHome(arguments: String) throws {
+    let bench = try Workbench()
+    try bench.makeFile("f")
+    for settings in ["-u HOME -u XDG_DATA_HOME", "HOME=here XDG_DATA_HOME=there"] {
+      let result = try Tool.run(
+        "/bin/sh", ["-c", "exec env \(settings) \"$FILECOORD\" \(arguments)"], environment: bench.environment)
+      #expect(result.status == 78)
+      #expect(
+        result.errors.split(separator: "\n").last
+          == "filecoord: set HOME or XDG_DATA_HOME to an absolute path, below which versions and values are kept")
+    }
+  }
+
   @Test("The units for systemd run this tool at the place where processes meet")
   func units() throws {
     let result = try Tool.run(["serve", "--print-unit"])

@@ -43,6 +43,37 @@ struct QueryTests {
     #expect(found.output == "\(bench.path("one/f"))\n\(bench.path("two/f"))\n")
   }
 
+  /// As a user that may not read everything: root reads everything, unless it gives that up.
+  private func runAsUser(_ arguments: String) throws -> Tool.Result {
+    let without = geteuid() == 0 ? "setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-all" : ""
+    return try Tool.run(
+      "/bin/sh", ["-c", "exec \(without) \"$FILECOORD\" \(arguments)"], environment: bench.environment)
+  }
+
+  @Test(
+    "If directories can't be read, a search prints what it has found, a line for each of them, and ends with an error",
+    arguments: [
+      (#"query TRUEPREDICATE "$ROOT""#, 0, 5), (#"query --count TRUEPREDICATE "$ROOT""#, 0, 1),
+      (#"query --audit TRUEPREDICATE "$ROOT""#, 0, 0), (#"conflicts "$ROOT""#, 0, 0),
+      (#"conflicts --copies "$ROOT""#, 1, 1),
+    ])
+  func unreadableDirectories(arguments: String, code: Int32, lineCount: Int) throws {
+    let copy = "c.sync-conflict-20260101-000000-ABCDEFG.txt"
+    let isAboutCopies = arguments.contains("--copies")
+    if isAboutCopies { try bench.makeFile(copy) }
+    let closed = ["closed", "shut"].map(bench.path)
+    for path in closed { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false) }
+    #expect(try runAsUser(arguments).status == code)
+    for path in closed { #expect(chmod(path, 0) == 0) }
+    defer { for path in closed { chmod(path, 0o700) } }
+    let found = try runAsUser(arguments)
+    #expect(found.status == 77)
+    #expect(found.output.split(separator: "\n").count == lineCount)
+    let lines = found.errors.split(separator: "\n").filter { $0.hasPrefix("filecoord: not searched: ") }
+    #expect(lines.count == 2, "\(found.errors)")
+    for path in closed { #expect(lines.contains { $0.contains("'\(path)'") }, "\(found.errors)") }
+  }
+
   @Test("--sort, --limit and --count")
   func sorting() throws {
     let sorted = try bench.run(

@@ -17,8 +17,13 @@ struct Tool {
   /// - Returns: How it ended, and everything that it wrote.
   /// - Throws: An error when it couldn't be started.
   static func run(_ arguments: [String], environment: [String: String] = [:]) throws -> Result {
+    try run(location?.path ?? "", arguments, environment: environment)
+  }
+
+  /// Runs a program, such as a shell that runs the tool.
+  static func run(_ program: String, _ arguments: [String], environment: [String: String]) throws -> Result {
     let process = try ChildProcess(
-      location?.path ?? "", arguments, environment: environment, input: .nothing, output: .pipe, errors: .pipe)
+      program, arguments, environment: environment, input: .nothing, output: .pipe, errors: .pipe)
     // The output to standard error fits into its pipe, so the two can be read one after the other.
     let output = process.output?.readDataToEndOfFile() ?? Data()
     let errors = process.errors?.readDataToEndOfFile() ?? Data()

@@ -557,6 +557,7 @@ struct ScopeIndexerTests {
     #expect((indexed.number("d/f") == file) == isStaying && (indexed.number("d/sub/g") == inside) == isStaying)
     #expect(indexed.indexer.health.unreadableDirectoryCount == 1)
     #expect(indexed.indexer.health.unreadableReason?.contains("'\(directory)'") == true)
+    #expect(indexed.indexer.health.unreadableErrors.map(\.errno) == [number])
     isBroken.withLock { $0 = false }
     indexed.indexer.poll()
     indexed.settle()

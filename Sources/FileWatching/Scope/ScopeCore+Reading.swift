@@ -120,7 +120,7 @@ extension ScopeCore {
     var error = error
     let path = index.table.path(of: directory)
     error.paths = [name.map { path.appending($0) } ?? path]
-    unreadable[directory] = error.description
+    unreadable[directory] = error
   }
 
   /// Another file is where the directory was: events will report its fate, or a check of its name will show it.

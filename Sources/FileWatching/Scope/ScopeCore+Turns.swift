@@ -1,3 +1,4 @@
+internal import Glibc
 internal import SystemInterface
 
 /// How far events have been taken in.
@@ -167,7 +168,9 @@ extension ScopeCore {
         queue.push(directory)
       } else {
         misplaced[directory] = nil
-        unreadable[directory] = "'\(index.table.path(of: directory))' is another directory each time it's read"
+        unreadable[directory] = SystemError(
+          call: "readDirectory", paths: [index.table.path(of: directory)], errno: EAGAIN,
+          advice: "It's another directory each time it's read.")
         for child in index.table.children(of: directory) { remove(child) }
       }
     }

@@ -79,7 +79,7 @@ struct ScopeCore: WatchingCore, Sendable {
   /// Directories that aren't watched.
   var polled: Set<FileNumber> = []
   /// Directories that can't be read, or have members that can't be inspected, each with the last reason.
-  var unreadable: [FileNumber: String] = [:]
+  var unreadable: [FileNumber: SystemError] = [:]
   /// Directories under whose watch the index has another one, which may just have been moved.
   var doubles: Set<FileNumber> = []
   /// The inodes of files with several names of which the others haven't been found yet.
@@ -131,13 +131,26 @@ struct ScopeCore: WatchingCore, Sendable {
     return changes
   }
 
+  /// The directories with the lowest numbers, as many as are reported.
+  private var firstUnreadable: [FileNumber] {
+    var first: [FileNumber] = []
+    for number in unreadable.keys {
+      if first.count == ScopeHealth.unreadableErrorCountMax, let last = first.last {
+        if last < number { continue }
+        first.removeLast()
+      }
+      first.insert(number, at: first.firstIndex { number < $0 } ?? first.endIndex)
+    }
+    return first
+  }
+
   /// How well the scope is followed.
   var health: ScopeHealth {
     var health = ScopeHealth()
     health.watchedDirectoryCount = watches.count
     health.polledDirectoryCount = polled.count + blindRoots.count
     health.unreadableDirectoryCount = unreadable.count
-    health.unreadableReason = unreadable.keys.min().flatMap { unreadable[$0] }
+    health.unreadableErrors = firstUnreadable.compactMap { unreadable[$0] }
     health.overflowCount = overflowCount
     health.unalteredDirectoryCount = unalteredCount
     health.isBehind = isBehind

@@ -1,4 +1,4 @@
-internal import SystemInterface
+public import SystemInterface
 
 /// How well a scope is followed.
 public struct ScopeHealth: Hashable, Sendable {
@@ -9,8 +9,14 @@ public struct ScopeHealth: Hashable, Sendable {
   public var polledDirectoryCount = 0
   /// How many directories can't be read; their contents aren't found.
   public var unreadableDirectoryCount = 0
+  /// The reasons why these directories can't be read, or something in them can't be inspected: one for each, with its path.
+  ///
+  /// If there are more than ``unreadableErrorCountMax``, the rest is left out.
+  public var unreadableErrors: [SystemError] = []
+  /// The number of errors that ``unreadableErrors`` has at most.
+  public static let unreadableErrorCountMax = 100
   /// The reason why one of these directories can't be read: in words, with its path.
-  public var unreadableReason: String?
+  public var unreadableReason: String? { unreadableErrors.first?.description }
   /// How often the kernel lost events, so that everything has to be read again.
   public var overflowCount = 0
   /// Whether events were lost, and reading everything again hasn't begun yet.

@@ -14,9 +14,7 @@ package enum DataHome {
       return variable
     }
     guard let home = HostEnvironment.value(of: "HOME").map({ SystemPath($0) }), home.isAbsolute else {
-      throw SystemError(
-        call: "getenv(3)", errno: ENOENT,
-        advice: "Neither XDG_DATA_HOME nor HOME is an absolute path, so nothing can be kept. Set one of them.")
+      throw .unknownDataHome
     }
     let directory = home.appending(".local/share")
     try ensureDirectory(directory)
@@ -43,4 +41,11 @@ package enum DataHome {
       if error.errno != EEXIST { throw error }
     }
   }
+}
+
+extension SystemError {
+  /// Neither variable says where data is kept: no file is missing, but a setting.
+  package static let unknownDataHome = SystemError(
+    call: "getenv(3)", errno: ENOENT,
+    advice: "Neither XDG_DATA_HOME nor HOME is an absolute path, so nothing can be kept. Set one of them.")
 }

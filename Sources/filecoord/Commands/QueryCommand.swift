@@ -45,7 +45,8 @@ extension Command {
     details: """
       Prints the paths of all files in the directories that fulfil the predicate, sorted by path unless --sort names attributes.
       Symbolic links aren't followed without --follow. Names that begin with a dot are found like others. If the predicate can't
-      be used, the command shows the place of the mistake and ends with 65.
+      be used, the command shows the place of the mistake and ends with 65. If directories can't be read, it prints what it has
+      found, a line on standard error for each of them, and ends with 77 or 74.
 
       With --live it continues, and prints a line for each change until SIGINT, SIGTERM or SIGHUP, or until its output is
       closed: "+ PATH" for a new or initial result, "- PATH" for a file that is removed or no longer matches, "~ PATH" for a
@@ -247,7 +248,12 @@ private struct QueryPrinter {
     let results = try await query.waitUntilCurrent()
     await progress.finish()
     if let number = session.signals.first { throw Failure(.signal(number), "ended by signal \(number)") }
-    warn(query.health)
+    let health = query.health
+    for line in warnings(health) { Terminal.error.write(line) }
+    return health.code(of: await print(results))
+  }
+
+  private func print(_ results: MetadataResults) async -> ExitCode {
     if session.invocation.has(.audit) { return await printAudit(to: Terminal.output) }
     if session.invocation.has(.explain) {
       Terminal.output.write("\(query.explanation)\nresults: \(results.count)\n")
@@ -342,35 +348,26 @@ private struct QueryPrinter {
     return "\(sign) \(item.path.onOneLine)" + (oldPath.map { " was \($0.onOneLine)" } ?? "") + cells(item)
   }
 
-  /// Reports the parts that aren't found, or are found late.
-  private func warn(_ health: ScopeHealth) { Terminal.error.write(warning(health)) }
-
-  /// Until the query ends, whenever there's another warning.
+  /// Reports the parts that aren't found, or are found late: until the query ends, whenever there's another one.
   private func warn(of updates: AsyncStream<ScopeHealth>) async {
-    var last = ""
+    var last: [String] = []
     for await health in updates {
-      let text = warning(health)
-      if text != last { Terminal.error.write(text) }
-      last = text
+      let lines = warnings(health)
+      for line in lines where !last.contains(line) { Terminal.error.write(line) }
+      last = lines
     }
   }
 
   private static func directories(_ count: Int) -> String { count == 1 ? "1 directory" : "\(count) directories" }
 
-  private func warning(_ health: ScopeHealth) -> String {
-    var text = ""
-    if health.isBehind { text += "the kernel has lost events; everything will be read again\n" }
-    if health.unreadableDirectoryCount > 0 {
-      text +=
-        "\(Self.directories(health.unreadableDirectoryCount)) can't be read, and what's in there isn't found: "
-        + "\((health.unreadableReason ?? "").onOneLine)\n"
-    }
+  private func warnings(_ health: ScopeHealth) -> [String] {
+    var lines = health.isBehind ? ["the kernel has lost events; everything will be read again\n"] : []
+    lines += health.unfoundLines
     if session.invocation.has(.live), health.polledDirectoryCount > 0 {
-      text +=
+      lines.append(
         "\(Self.directories(health.polledDirectoryCount)) \(health.polledDirectoryCount == 1 ? "is" : "are") polled instead of watched: "
-        + "\((health.pollingReason ?? "").onOneLine)\n"
+          + "\((health.pollingReason ?? "").onOneLine)\n")
     }
-    if health.isFull { text += "there are more files than the index can hold\n" }
-    return text
+    return lines
   }
 }

@@ -35,10 +35,14 @@ struct ExitCode: Hashable, Sendable {
     ("69", "the other processes of the domain, or the place that devices share, can't be reached"),
     ("70", "an error of a program, perhaps of this one"),
     ("73", "an item exists at the destination"),
-    ("74", "the file system failed, or a version was damaged"),
+    ("74", "the file system failed, a directory couldn't be read, or a version was damaged"),
     ("75", "timed out, a deadlock was refused, or the access was lost: try again"),
-    ("77", "the file system doesn't permit it, or a presenter refused"),
-    ("78", "FILE_COORDINATION_ACCESS names an access that has ended, or none; values: the configuration file is wrong"),
+    ("77", "the file system doesn't permit it, also for a directory that was to be searched, or a presenter refused"),
+    (
+      "78",
+      "FILE_COORDINATION_ACCESS names an access that has ended, or none; neither HOME nor XDG_DATA_HOME says where data is kept; "
+        + "values: the configuration file is wrong"
+    ),
     ("126, 127", "the command couldn't be run, or wasn't found"),
     ("128+N", "ended by signal N"),
     ("other", "read, write, diff, resolve: the exit status of the command"),

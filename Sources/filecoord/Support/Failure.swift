@@ -43,6 +43,9 @@ extension Failure {
   init(_ error: any Error) {
     switch error {
     case let failure as Failure: self = failure
+    case _ where Self.isAboutDataHome(error):
+      self.init(
+        .configuration, "set HOME or XDG_DATA_HOME to an absolute path, below which versions and values are kept")
     case let error as FileCoordinationError: self.init(ExitCode(error), error.description)
     case let error as FileVersionError:
       self.init(ExitCode(error), Self.namingCommands(in: error.description))
@@ -50,6 +53,15 @@ extension Failure {
     case let error as KeyValueStoreError: self.init(ExitCode(error), error.description)
     case let error as MetadataQueryError: self.init(ExitCode(error), error.description)
     default: self.init(.software, "\(error)")
+    }
+  }
+
+  /// Nothing is wrong with a file: neither variable says where this user's data is.
+  private static func isAboutDataHome(_ error: any Error) -> Bool {
+    switch error {
+    case let error as FileVersionError: error.underlyingError as? SystemError == .unknownDataHome
+    case let error as KeyValueStoreError: error == KeyValueStoreError(.unknownDataHome)
+    default: false
     }
   }
 
@@ -63,6 +75,12 @@ extension Failure {
 }
 
 extension ExitCode {
+  /// The code of a search in which some directories couldn't be read.
+  init(unread errors: [SystemError]) {
+    let isRefused = errors.allSatisfy { $0.number == .permissionDenied || $0.number == .notPermitted }
+    self = isRefused ? .notPermitted : .inputOutput
+  }
+
   fileprivate init(_ error: MetadataQueryError) {
     switch error.code {
     case .invalidPredicate: self = .dataError

@@ -1,3 +1,4 @@
+import FileMetadata
 import FileVersions
 import FoundationEssentials
 import SystemInterface
@@ -21,7 +22,8 @@ extension Command {
     details: """
       Prints a line for each file below DIR that has versions which are conflicts and aren't resolved: the number of them, and
       the path. With --live it continues, prints a line again when the number changes, with 0 when all are resolved, and prints
-      "watching DIR" on standard error after the first ones. Ends with 1 if there are conflicts and --live isn't there.
+      "watching DIR" on standard error after the first ones. Ends with 1 if there are conflicts and --live isn't there. If directories
+      can't be read, it prints a line on standard error for each of them, and ends with 77 or 74.
 
       Also names on standard error what killed saves have left below DIR; 'filecoord versions FILE' makes versions of it.
 
@@ -70,11 +72,20 @@ private struct ConflictPrinter {
     let directory = try URL(file: session.invocation.operands[0])
     let conflicts = try session.versions.conflicts(in: directory)
     if session.invocation.has(.live) { return try await watch(conflicts, directory) }
+    // It shares the trees of the search, which reads nothing twice.
+    let watcher = try TreeWatcher([directory], options: ScopeOptions(unenteredNames: Self.unenteredNames))
+    defer { watcher.stop() }
     let found = try await conflicts.snapshot()
     for file in found where !print(file.path, file) { break }
     try await session.tellLeftovers(below: directory)
-    return found.isEmpty ? .success : .failure
+    try await watcher.waitUntilCurrent()
+    let health = watcher.health
+    for line in health.unfoundLines { Terminal.error.write(line) }
+    return health.code(of: found.isEmpty ? .success : .failure)
   }
+
+  /// The directories that hold no files of the user, and that a search for conflicts doesn't enter.
+  private static let unenteredNames = [".stversions", ".file-versions-*"]
 
   private func watch(_ conflicts: FileConflicts, _ directory: URL) async throws -> ExitCode {
     let work = Task {
