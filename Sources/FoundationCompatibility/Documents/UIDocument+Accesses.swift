@@ -92,13 +92,17 @@
         if isOutrun(asked, at: url) { return finding = .outrun }
         do {
           finding = try body(url, target) {
+            var laterProblem: SystemError?
             do throws(SystemError) {
               try HostFileSystem().moveItem(from: url.systemPath, to: target.systemPath, replacing: false)
             } catch {
-              throw error.errno == EEXIST ? CocoaError.error(.fileWriteFileExists, url: target) : error as any Error
+              if error.errno == EEXIST { throw CocoaError.error(.fileWriteFileExists, url: target) }
+              if !error.isChangeInPlace { throw error }
+              laterProblem = error
             }
             coordinator.item(at: url, didMoveTo: target)
             present(at: target)
+            if let laterProblem { throw laterProblem }
           }
         } catch { finding = Finding(error, at: target, isReading: false) }
       }

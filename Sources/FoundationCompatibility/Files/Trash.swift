@@ -65,11 +65,13 @@
         let info = directory.appending(SystemPath("info")).appending(
           SystemPath(bytes: name.bytes + Array(".trashinfo".utf8)))
         guard try reserve(info, for: item) else { continue }
+        let target = directory.appending(SystemPath("files")).appending(name)
         do throws(SystemError) {
-          let target = directory.appending(SystemPath("files")).appending(name)
           try files.moveItem(from: item, to: target, replacing: false)
           return target
         } catch {
+          // It's in the trash, where nobody could restore it without that file.
+          if error.isChangeInPlace { return target }
           try? files.unlink(info, at: .workingDirectory, .file)
           if error.errno != EEXIST { throw error }
         }
