@@ -146,6 +146,30 @@ struct LocalListenerTests {
     }
   }
 
+  @Test("The last descriptor is enough for the last connection: nobody waits who would need another")
+  func lastDescriptor() async {
+    await #expect(processExitsWith: .success) {
+      try await withTemporaryDirectory { sandbox in
+        let address = try LocalAddress(sandbox.path("service.sock"))
+        let listener = try LocalListener(binding: address)
+        let client = try LocalStream(connectingTo: address)
+        // The lowest free number is the only one that may be used.
+        let free = dup(0)
+        close(free)
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = rlim_t(free + 1)
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let server = try #require(try listener.accept())
+        #expect(try listener.accept() == nil)
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        #expect(try client.send("hello") == 5)
+        #expect(try server.receive() == .text("hello"))
+      }
+    }
+  }
+
   @Test("Without a descriptor for it a connection goes on waiting, and the caller learns why")
   func outOfDescriptors() async {
     await #expect(processExitsWith: .success) {

@@ -94,6 +94,17 @@ extension LocalListener {
       return LocalStream(OwnedDescriptor(try descriptor.checked("accept4(2)") { shim_local_accept($0) }))
     } catch let error where error.isOne(of: EAGAIN, ECONNABORTED) {
       return nil
+    } catch let error where error.isOne(of: EMFILE, ENFILE) {
+      // The kernel takes a descriptor before it looks for a connection, so that's the error also when none waits.
+      if (try? hasConnection) == false { return nil }
+      throw error
+    }
+  }
+
+  /// Whether a connection waits to be accepted.
+  private var hasConnection: Bool {
+    get throws(SystemError) {
+      try descriptor.checked("poll(2)") { number in retryingWait(until: .host()) { shim_poll(number, POLLIN, $0) } } > 0
     }
   }
 
