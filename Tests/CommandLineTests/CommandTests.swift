@@ -172,6 +172,15 @@ struct CommandTests {
     }
   }
 
+  @Test("With too few descriptors for the runtime of its tasks the command ends with an error, not by a trap")
+  func outOfDescriptors() throws {
+    let bench = try Workbench()
+    let result = try Tool.run(
+      "/bin/sh", ["-c", "ulimit -n 4; exec \"$FILECOORD\" help"], environment: bench.environment)
+    #expect(result.status == 74)
+    #expect(result.errors.contains("(EMFILE). Raise the limit of open files"), "\(result.errors)")
+  }
+
   @Test("The units for systemd run this tool at the place where processes meet")
   func units() throws {
     let result = try Tool.run(["serve", "--print-unit"])
