@@ -121,6 +121,44 @@ struct LostAccessTests {
     #expect(last.values.allSatisfy { $0.context == nil })
   }
 
+  @Test("C-437: It names the presenter of the innermost lost access that has one, unless that's its own")
+  func presenterAround() {
+    var client = Self.connected()
+    var own = Self.request("/a", inside: nil)
+    own.ownPresenter = Self.presenter
+    Self.hold(1, own, &client)
+    Self.hold(2, Self.request("/b", inside: .access(AccessID(1))), &client)
+    Self.giveUp(&client)
+    _ = client.connected(epoch: 2)
+    var inner = Self.request("/c", inside: .access(AccessID(2)))
+    let found = Self.requests(in: Self.sent(client.step(.accessRequested(AccessID(3), inner), at: 0)))
+    #expect(found[AccessID(3)]?.presenterAround == Self.presenter)
+    inner.ownPresenter = Self.presenter
+    let others = Self.requests(in: Self.sent(client.step(.accessRequested(AccessID(4), inner), at: 0)))
+    #expect(others[AccessID(4)] != nil && others[AccessID(4)]?.presenterAround == nil)
+    // Nobody waits for what's requested elsewhere.
+    let elsewhere = Self.request("/c", inside: nil)
+    let last = Self.requests(in: Self.sent(client.step(.accessRequested(AccessID(5), elsewhere), at: 0)))
+    #expect(last[AccessID(5)] != nil && last[AccessID(5)]?.presenterAround == nil)
+  }
+
+  @Test("C-437: A service that has just taken an access away knows its presenter")
+  func crossingPresenter() {
+    let service = ServiceHarness(epoch: 2)
+    service.join(1)
+    service.tell(1, .write(1, "/b"))
+    service.join(2, previousEpoch: 1)
+    var own = Self.request("/b", inside: nil)
+    own.ownPresenter = Self.presenter
+    service.tell(
+      2, .reasserted(.access(AccessID(2), own)), .reassertionEnded,
+      .event(.accessRequested(AccessID(3), Self.request("/c", inside: .access(AccessID(2))))))
+    #expect(service.taken(2).contains(.lost(AccessID(2))))
+    let inner = service.core.arbiter.accesses[AccessID(2 << 40 | 3)]
+    #expect(Array(inner.waitingPresenters) == [PresenterID(2 << 40 | Self.presenter.rawValue)])
+    #expect(inner.ownPresenter == nil)
+  }
+
   @Test("Nothing is kept of a lost access after its release, even if that crosses the message about its loss")
   func released() {
     var client = Self.connected()

@@ -121,6 +121,7 @@ struct WireFrameGenerator {
     request.blocksThread = flag()
     request.isOnMainThread = flag()
     request.proceedsWithoutLateAnswers = flag()
+    request.presenterAround = maybe { $0.presenter() }
     return request
   }
 

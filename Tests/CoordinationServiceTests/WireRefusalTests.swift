@@ -147,8 +147,8 @@ import Testing
         .accessRequested(
           AccessID(1),
           AccessRequest(client: ClientID(1), purpose: PurposeID(1), label: "", items: [], limits: limits))))
-    // The largest byte of the limit; behind it are four absent limits and a flag.
-    bytes[bytes.count - 6] = 0x80
+    // The largest byte of the limit; behind it are four absent limits, a flag and no presenter.
+    bytes[bytes.count - 7] = 0x80
     let error = #expect(throws: WireError.self) { try wireFrames(ClientFrame.self, in: bytes) }
     #expect(error?.code == .numberOutOfRange)
   }

@@ -96,4 +96,53 @@ struct LostSurroundingsTests {
       withExtendedLifetime(next) {}
     }
   }
+
+  /// ```
+  /// editor  write c, for P [ ·lost··········[read a] ]    // behind the asker's write
+  /// asker                          write a                // asks P, which answers when the editor has read
+  /// ```
+  @Test(
+    "C-437: An access inside of a presenter's lost one passes the asker for whom the presenter waits",
+    arguments: [false, true])
+  func ownAccess(isLost: Bool) async throws {
+    try await withTemporaryDirectory { root in
+      let processes = try Processes(root)
+      var server: FileCoordinator? = try await processes.newServer()
+      let (gate, end) = (TestGate(), TestGate())
+      let presenter = RecordingPresenter(
+        processes.url("a"), label: "P", callbacks: [.relinquishToWriter])
+      presenter.answer(.relinquishToWriter) { _ in try await end.pass() }
+      let registration = try await processes.editor.register(presenter)
+      let own = FileCoordinator(label: "own", presenter: presenter, domain: processes.editor)
+      let other = FileCoordinator(label: "other", domain: processes.editor, deadlines: .within(.seconds(8)))
+      let asker = FileCoordinator(label: "asker", domain: processes.asker, deadlines: .within(.seconds(20)))
+      let editing = Task {
+        try await own.write(processes.url("c")) { _ in
+          try await gate.pass()
+          try await other.read(processes.url("a")) { _ in }
+        }
+        end.open()
+      }
+      try await gate.waitForArrival()
+      if isLost {
+        try processes.hide()
+        #expect(server != nil)
+        server = nil
+        let error = await #expect(throws: FileCoordinationError.self) {
+          try await other.read(processes.url("d")) { _ in }
+        }
+        #expect(error?.code == .domainUnreachable)
+        try processes.restore()
+        server = try await processes.newServer()
+        try await other.read(processes.url("d")) { _ in }
+      }
+      let asking = Task { try await asker.write(processes.url("a")) { _ in } }
+      try await presenter.wait(for: .relinquishToWriter)
+      gate.open()
+      try await editing.value
+      try await asking.value
+      registration.end()
+      withExtendedLifetime(server) {}
+    }
+  }
 }

@@ -34,7 +34,8 @@ extension ClientCore {
 
   /// The same request inside of the innermost access or callback around it that a service has.
   ///
-  /// It's awaited by that if everything between them is awaited.
+  /// It's awaited by that if everything between them is awaited. The presenter of the innermost lost one that has one is named, because it
+  /// may wait for the code in there.
   ///
   /// - Complexity: O(lost accesses around it).
   func insideSurvivors(_ request: AccessRequest) -> AccessRequest {
@@ -42,6 +43,9 @@ extension ClientCore {
     var request = request
     while case .access(let id) = request.context, let around = lost[id] {
       request.context = around.context
+      if request.presenterAround == nil, around.ownPresenter != request.ownPresenter {
+        request.presenterAround = around.ownPresenter
+      }
       if !around.isAwaitedByContext { request.isAwaitedByContext = false }
     }
     return request

@@ -41,7 +41,7 @@ package enum ClientFrame: Hashable, Sendable {
 /// The identity of a process, as it states it.
 package struct Hello: Hashable, Sendable {
   /// Changes with every change of the frames: processes of different versions don't understand each other.
-  package static let currentVersion: UInt32 = 8
+  package static let currentVersion: UInt32 = 9
 
   package var version: UInt32
   /// Chosen at random once for each meeting of a process with a domain.

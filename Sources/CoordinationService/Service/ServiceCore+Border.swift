@@ -85,6 +85,8 @@ extension ServiceCore {
     let surroundings = try checked(request.context, of: client)
     result.context = surroundings.context
     if !surroundings.isAwaitedByContext { result.isAwaitedByContext = false }
+    result.presenterAround = surroundings.ownPresenter
+    if let around = request.presenterAround { result.presenterAround = try Self.global(around, client) }
     for item in request.items {
       if case .delegated = item.access { throw Malformed("it requests a delegation of '\(item.path)'") }
     }
@@ -117,7 +119,7 @@ extension ServiceCore {
       case .message(let message): arbiter.recipient(of: message) != nil
       case nil: false
       }
-    return lasts ? around : Surroundings()
+    return lasts ? around : Surroundings(ownPresenter: around.ownPresenter)
   }
 
   /// A new presenter: its number isn't in use.

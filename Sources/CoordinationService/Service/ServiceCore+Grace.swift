@@ -54,7 +54,8 @@ extension ServiceCore {
       let request = inside(outer(of: id), try checked(request, of: id))
       if !arbiter.accessReasserted(global, request, isTrusted: isInGrace, at: time) {
         clients[id]?.lost[global] = Surroundings(
-          context: request.context, isAwaitedByContext: request.isAwaitedByContext)
+          context: request.context, isAwaitedByContext: request.isAwaitedByContext,
+          ownPresenter: request.ownPresenter ?? request.presenterAround)
         send(.lost(access), to: id)
       }
     case .presenter(let presenter, let registration, let running):

@@ -54,6 +54,8 @@ package struct ServiceCore: Sendable {
     var context: ExecutionContext?
     /// Whether that certainly waits for it.
     var isAwaitedByContext = true
+    /// The presenter of a lost access in between: while it's asked something, it may wait for what's inside.
+    var ownPresenter: PresenterID?
   }
 
   package let epoch: UInt64

@@ -103,7 +103,7 @@ extension AccessRequest: WireValue {
     writer.append(client, purpose, ownPresenter, label, Array(items))
     writer.append(UInt64(readingOptions))
     writer.append(isPreparation, context, isAwaitedByContext, blocksThread, isOnMainThread)
-    writer.append(limits, proceedsWithoutLateAnswers)
+    writer.append(limits, proceedsWithoutLateAnswers, presenterAround)
   }
 
   package init(from reader: inout WireReader) throws(WireError) {
@@ -118,6 +118,7 @@ extension AccessRequest: WireValue {
     isOnMainThread = try reader.flag()
     limits = try reader.read()
     proceedsWithoutLateAnswers = try reader.flag()
+    presenterAround = try reader.read()
   }
 }
 

@@ -62,10 +62,12 @@ extension FileAccessArbiter {
     return false
   }
 
-  /// Whether the presenter of the access is being asked something, so that another access may wait for it already.
+  /// Whether the presenter of the access, or of a lost one around it, is being asked something, so that another access may wait for it already.
   func isPresumablyAwaited(_ id: AccessID) -> Bool {
-    guard let own = accesses[id].ownPresenter, let presenter = presenters.find(own) else { return false }
-    return !presenter.unanswered.isEmpty
+    for own in accesses[id].waitingPresenters {
+      if let presenter = presenters.find(own), !presenter.unanswered.isEmpty { return true }
+    }
+    return false
   }
 
   /// Searches for cycles through the presenter again: the presumed waits of its callbacks have changed.

@@ -76,7 +76,7 @@ extension FileAccessArbiter {
       accesses[id].preparedPaths = request.items.map { currentPath(of: $0.path, for: request.ownPresenter) }
     }
     clients[request.client].references += 1
-    if let own = request.ownPresenter, presenters.contains(own) { presenters[own].ownAccesses.append(id) }
+    for own in accesses[id].waitingPresenters where presenters.contains(own) { presenters[own].ownAccesses.append(id) }
   }
 
   private func outerContexts(of context: ExecutionContext) -> [ExecutionContext] {
@@ -137,15 +137,19 @@ extension FileAccessArbiter {
     if !access.children.isEmpty { outlivedContexts[id] = access.children.count }
     if case .delegated = access.items[0].access { delegationCount -= 1 }
     clients[access.client].references -= 1
-    if let own = access.ownPresenter, presenters.contains(own) {
+    for own in access.waitingPresenters where presenters.contains(own) {
       presenters[own].ownAccesses.removeAll { $0 == id }
       dropUselessDetails(ofPresenter: presenters.present(own))
+    }
+    if let own = access.ownPresenter, presenters.contains(own) {
       if access.phase == .granted, presenters[own].node == nil, !presenters[own].isRemoved {
         effects.append(.locatePresenter(own))
       }
     }
     suspectOwnAccesses(above: access.lineage)
-    for child in access.children { if let own = accesses.find(child)?.ownPresenter { suspectOwnAccesses(of: own) } }
+    for child in access.children {
+      for own in accesses.find(child)?.waitingPresenters ?? [] { suspectOwnAccesses(of: own) }
+    }
     for waiter in access.parked where accesses.find(waiter)?.parkedOn == id { accesses[waiter].parkedOn = nil }
     if has(.lostWakeUp) { return [] }
     if access.children.isEmpty { return access.parked }

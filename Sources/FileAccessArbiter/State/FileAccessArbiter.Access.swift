@@ -78,8 +78,14 @@ extension FileAccessArbiter {
       requestedAt = time
       phaseSince = time
       traits = Traits(request)
-      if request.ownPresenter == nil, lineage.isEmpty, request.readingOptions == 0 { return }
-      details = [Details(ownPresenter: request.ownPresenter, lineage: lineage, readingOptions: request.readingOptions)]
+      if request.ownPresenter == nil, request.presenterAround == nil, lineage.isEmpty, request.readingOptions == 0 {
+        return
+      }
+      details = [
+        Details(
+          ownPresenter: request.ownPresenter, presenterAround: request.presenterAround, lineage: lineage,
+          readingOptions: request.readingOptions)
+      ]
     }
   }
 }
@@ -128,6 +134,7 @@ extension FileAccessArbiter.Access {
 
   fileprivate struct Details: Sendable {
     var ownPresenter: PresenterID?
+    var presenterAround: PresenterID?
     var lineage: [ExecutionContext] = []
     var readingOptions: UInt = 0
     var limits = AccessRequest.Limits.never
@@ -151,8 +158,8 @@ extension FileAccessArbiter.Access {
 
     /// Whether a granted access can do without.
     var isUseless: Bool {
-      ownPresenter == nil && lineage.isEmpty && readingOptions == 0 && preparedPaths.isEmpty && children.isEmpty
-        && overtakes.isEmpty && parked.isEmpty && negotiations.isEmpty && debts.isEmpty && formerClaims.isEmpty
+      ownPresenter == nil && presenterAround == nil && lineage.isEmpty && readingOptions == 0
+        && preparedPaths.isEmpty && children.isEmpty && overtakes.isEmpty && parked.isEmpty && negotiations.isEmpty && debts.isEmpty && formerClaims.isEmpty
         && passedOver.isEmpty && absentPresenters.isEmpty && heldMoves.isEmpty
     }
 
@@ -208,6 +215,15 @@ extension FileAccessArbiter.Access {
       needDetails()
       yield &details[0].ownPresenter
     }
+  }
+
+  /// The presenters that may wait for this access while they're asked something: no list where there's none.
+  var waitingPresenters: ShortList<PresenterID> {
+    var result = ShortList<PresenterID>()
+    if details.isEmpty { return result }
+    if let own = details[0].ownPresenter { result.append(own) }
+    if let around = details[0].presenterAround, around != details[0].ownPresenter { result.append(around) }
+    return result
   }
 
   /// The surroundings in which the request was made, innermost first.

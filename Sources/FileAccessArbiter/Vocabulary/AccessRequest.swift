@@ -106,6 +106,10 @@ package struct AccessRequest: Hashable, Sendable {
   ///
   /// A request that only inherited its context may run on while the context ends; such an edge proves no deadlock.
   package var isAwaitedByContext = true
+  /// The presenter of an access around this one that's lost, unless it's the own presenter of this one.
+  ///
+  /// It's asked and notified like others, but while it's asked it may wait for this access, as for each one that's nested in its own.
+  package var presenterAround: PresenterID?
   /// The requesting thread sleeps until the answer; no other code can run on it meanwhile.
   package var blocksThread = false
   package var isOnMainThread = false

@@ -216,6 +216,7 @@ extension KeyWriter {
     for (id, around) in core.lost.sorted(by: { $0.key < $1.key }) {
       hasher.combine(id)
       hasher.combine(around.isAwaitedByContext)
+      hasher.combine(around.ownPresenter)
       hasher.combine(around.context == nil)
       if let context = around.context { add(context) }
     }
