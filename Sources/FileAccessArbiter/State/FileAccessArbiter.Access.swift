@@ -159,8 +159,8 @@ extension FileAccessArbiter.Access {
     /// Whether a granted access can do without.
     var isUseless: Bool {
       ownPresenter == nil && presenterAround == nil && lineage.isEmpty && readingOptions == 0
-        && preparedPaths.isEmpty && children.isEmpty && overtakes.isEmpty && parked.isEmpty && negotiations.isEmpty && debts.isEmpty && formerClaims.isEmpty
-        && passedOver.isEmpty && absentPresenters.isEmpty && heldMoves.isEmpty
+        && preparedPaths.isEmpty && children.isEmpty && overtakes.isEmpty && parked.isEmpty && negotiations.isEmpty
+        && debts.isEmpty && formerClaims.isEmpty && passedOver.isEmpty && absentPresenters.isEmpty && heldMoves.isEmpty
     }
 
     /// Room for more negotiations isn't kept.
