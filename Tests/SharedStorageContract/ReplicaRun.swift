@@ -23,6 +23,8 @@ package struct ReplicaRun<Place: SharedPlace> {
     var uploads: [Upload] = []
     /// The revision of the last transaction or full read that has arrived.
     var arrived: Int64 = -1
+    /// Until then its transactions are on the way.
+    var isLateUntil: Int64 = 0
   }
 
   private let place: Place
@@ -113,17 +115,23 @@ package struct ReplicaRun<Place: SharedPlace> {
     let member = members[index]
     var actions: [Action] = []
     if member.editsLeft > 0, member.core.hasRead { actions += [.write, .write] }
-    if member.core.nextUpload(at: now) != nil { actions += [.upload, .upload] }
+    // A connection begins by reading, when its upload is answered, and uploads when that has arrived: a replica takes a server that is behind
+    // what it knows for one that was restored.
+    let isReading = member.wantsRead || member.read != nil
+    if !isReading, member.core.nextUpload(at: now) != nil { actions += [.upload, .upload] }
     if !member.uploads.isEmpty { actions += [.answer, .answer] }
-    if member.wantsRead { actions.append(.read) }
+    if member.wantsRead, member.uploads.isEmpty { actions.append(.read) }
     if member.read != nil { actions.append(.readArrives) }
-    if member.read == nil, !member.wantsRead, member.reader?.hasBatch == true { actions += [.batch, .batch] }
+    if member.read == nil, !member.wantsRead, now >= member.isLateUntil, member.reader?.hasBatch == true {
+      actions += [.batch, .batch]
+    }
     if crashesLeft > 0, !actions.isEmpty, random.chance(1, in: 20) { actions.append(.crash) }
     if !actions.isEmpty, random.chance(1, in: 12) { actions += [.deliverLate, .cut, .forget] }
     return actions
   }
 
   private mutating func perform(_ action: Action, _ index: Int) async throws {
+    if random.chance(1, in: 12) { members[index].isLateUntil = now + Int64(random.below(100)) }
     switch action {
     case .write: try step(index, .write(edits(index), isForced: false))
     case .upload: try step(index, .uploadIsDue)
