@@ -2,7 +2,7 @@
 // wiped, or be another one: then revisions that the replica knows mean something else. So what counts here are the instants of writes, which
 // only grow for each key of a server.
 //
-// What was read has to be newer than each answer that the replica has taken: connections read everything before they upload, and begin anew when their
+// A full read has to be newer than each answer that the replica has taken: connections read everything before they upload, and begin anew when their
 // upload is answered. A replica that reads while its upload is under way takes the server for one that was set back.
 
 extension ReplicaCore {
