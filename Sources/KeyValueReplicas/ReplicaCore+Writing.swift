@@ -17,17 +17,48 @@ extension ReplicaCore {
       if sharedGroups.count > entries.count { findSharedGroups() }
       sharedGroups.insert(sequence)
     }
-    var pending = Pending(
-      time: time, sequence: sequence, group: sequence, isProvisional: !isForced && !hasRead)
+    var pending = Pending(time: time, sequence: sequence, group: sequence, isProvisional: false)
+    let isEarly = !isForced && !hasRead
     for write in writes {
       pending.value = write.value
       update(write.key) { entry in
+        // The program has known that its value wins.
+        pending.isProvisional = isEarly && entry.pending?.isProvisional ?? true
         pending.base = entry.pending.map { $0.isRestored ? $0.value : $0.base } ?? entry.shared?.value
         entry.pending = pending
       }
     }
     releaseHeld()
     return upcoming(at: now)
+  }
+
+  /// Takes values from before a sign-in.
+  ///
+  /// Those of keys that have another value here are given up for it.
+  mutating func move(_ writes: [KeyWrite], at now: Int64) -> [ReplicaEffect] {
+    for write in writes {
+      guard let entry = entries[write.key], let value = entry.value, value != write.value else { continue }
+      let winner = entry.pending?.time ?? entry.shared?.time
+      lose(write.key, write.value, clock.next(at: now), to: winner ?? clock.next(at: now))
+    }
+    return self.write(writes.filter { self[$0.key] == nil }, isForced: false, at: now)
+  }
+
+  /// Cuts writes into parts that can each be uploaded in one transaction.
+  package func parts(of writes: [KeyWrite]) -> [[KeyWrite]] {
+    var parts: [[KeyWrite]] = []
+    var byteCount = 0
+    for write in writes {
+      let size = write.value?.byteCount ?? 0
+      if let last = parts.last, last.count < limits.keysOfTransactionMax, byteCount + size <= Self.uploadByteCountMax {
+        parts[parts.count - 1].append(write)
+        byteCount += size
+      } else {
+        parts.append([write])
+        byteCount = size
+      }
+    }
+    return parts
   }
 
   /// Refuses writes that break a limit.

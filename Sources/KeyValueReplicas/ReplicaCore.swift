@@ -127,8 +127,17 @@ package struct ReplicaCore: Sendable {
   /// - Returns: The tasks for the runner, in this order.
   /// - Throws: The reason why a write is refused; then nothing is changed. Other events never throw.
   package mutating func step(_ input: ReplicaInput, at now: Int64) throws(WriteRefusal) -> [ReplicaEffect] {
-    if case .write(let writes, _) = input { try check(writes) }
+    try check(input)
     return replay(input, at: now)
+  }
+
+  /// Refuses an event whose writes break a limit.
+  package func check(_ input: ReplicaInput) throws(WriteRefusal) {
+    switch input {
+    case .write(let writes, _): try check(writes)
+    case .moved(let writes): try check(writes.filter { self[$0.key] == nil })
+    case .received, .uploadIsDue, .uploadWasDue, .uploadEnded, .configured, .restored: break
+    }
   }
 
   /// Takes an event that a replica with this state has taken before, whatever the limits are now.
@@ -140,6 +149,7 @@ package struct ReplicaCore: Sendable {
   private mutating func take(_ input: ReplicaInput, at now: Int64) -> [ReplicaEffect] {
     switch input {
     case .write(let writes, let isForced): write(writes, isForced: isForced, at: now)
+    case .moved(let writes): move(writes, at: now)
     case .received(let batch): receive(batch, at: now)
     case .uploadIsDue: beginUpload(numbered: uploadNumber(at: now), at: now)
     case .uploadWasDue: beginUpload(numbered: lastUpload + 1, at: now)

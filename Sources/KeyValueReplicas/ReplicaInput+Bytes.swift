@@ -113,14 +113,15 @@ extension ReplicaInput {
       bytes.append(5)
       state.write(to: &bytes)
     case .uploadIsDue: bytes.append(6)
+    case .moved(let writes):
+      bytes.append(7)
+      bytes.append(all: writes) { $0.write(to: &$1) }
     }
   }
 
   init(from reader: inout ByteReader) throws(DamagedBytes) {
     switch try reader.integer(UInt8.self) {
-    case 0:
-      let writes = try reader.array { (reader) throws(DamagedBytes) in try KeyWrite(from: &reader) }
-      self = .write(writes, isForced: try reader.boolean())
+    case 0: self = .write(try reader.writes(), isForced: try reader.boolean())
     case 1: self = .received(try SharedBatch(from: &reader))
     case 2: self = .uploadWasDue
     case 3:
@@ -129,7 +130,14 @@ extension ReplicaInput {
     case 4: self = .configured(try ReplicaSettings(from: &reader))
     case 5: self = .restored(try ReplicaState(from: &reader))
     case 6: self = .uploadIsDue
+    case 7: self = .moved(try reader.writes())
     default: throw DamagedBytes()
     }
+  }
+}
+
+extension ByteReader {
+  fileprivate mutating func writes() throws(DamagedBytes) -> [KeyWrite] {
+    try array { (reader) throws(DamagedBytes) in try KeyWrite(from: &reader) }
   }
 }

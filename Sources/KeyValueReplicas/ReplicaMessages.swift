@@ -111,6 +111,8 @@ package enum UploadOutcome: Hashable, Sendable {
 package enum ReplicaInput: Hashable, Sendable {
   /// A program writes keys. With `isForced` the write also wins over values that a new replica hasn't seen yet.
   case write([KeyWrite], isForced: Bool)
+  /// Values of another replica, from before a sign-in, come to this one: a key that has a value here keeps it.
+  case moved([KeyWrite])
   /// The server's keys were read, or one of its transactions has arrived by the watch.
   case received(SharedBatch)
   /// The instant of ``ReplicaEffect/wake(at:)`` has come.

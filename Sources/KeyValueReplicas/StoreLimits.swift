@@ -8,15 +8,31 @@ public struct StoreLimits: Hashable, Sendable {
   public var keyLengthMax = 128
   /// How long a key may be in bytes of UTF-8, for stores that older systems share; `nil` for no such limit.
   public var keyByteCountMax: Int?
-  /// How deep arrays and dictionaries may be nested in each other.
+  /// How deep arrays and dictionaries may be nested in each other; at most 256.
   public var depthMax = 64
-  /// How many keys can be written at once.
+  /// How many keys can be written at once; at most 126.
   ///
-  /// They're uploaded in one transaction, of which a server takes 128 operations (E-5).
+  /// They're uploaded in one transaction, of which a server takes 128 operations (E-5), and two are the store's own.
   public var keysOfTransactionMax = 100
 
   /// Apple's limits.
   public init() {}
+
+  private static let keysOfTransactionRange = 1...126
+
+  /// The sentence that says which limit can't be one, if there's one.
+  package var mistake: String? {
+    if !(0...StoredValue.depthMax).contains(depthMax) {
+      return "depthMax is \(depthMax); values can be nested \(StoredValue.depthMax) deep"
+    }
+    if !Self.keysOfTransactionRange.contains(keysOfTransactionMax) {
+      let most = Self.keysOfTransactionRange.upperBound
+      return "keysOfTransactionMax is \(keysOfTransactionMax); a transaction can have 1 to \(most) keys"
+    }
+    if keyCountMax < 0 { return "keyCountMax is \(keyCountMax); it can't be negative" }
+    if byteCountMax < 0 { return "byteCountMax is \(byteCountMax); it can't be negative" }
+    return nil
+  }
 
   /// The reason why a key can't be used, if there's one.
   package func refusal(of key: String) -> WriteRefusal? {

@@ -3,7 +3,7 @@ internal import CompactContainers
 // One byte for the kind, and then the value. Equal values have equal bytes: dictionaries are in order of their keys.
 extension StoredValue {
   /// The deepest nesting that is read, so that no bytes exhaust the stack.
-  private static let depthMax = 256
+  static let depthMax = 256
 
   func write(to bytes: inout [UInt8]) {
     switch self {

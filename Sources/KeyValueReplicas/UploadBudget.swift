@@ -35,7 +35,9 @@ package struct UploadBudget: Hashable, Sendable {
   /// The instant from which an upload is allowed, in nanoseconds: `now` if it's allowed already.
   package func next(at now: Int64) -> Int64 {
     let filled = filled(at: now)
-    return filled.count > 0 ? now : (filled.addedAt ?? now) + interval
+    if filled.count > 0 { return now }
+    let (next, isOver) = (filled.addedAt ?? now).addingReportingOverflow(interval)
+    return isOver ? .max : next
   }
 
   /// Counts from the present on if the clock was set back: a clock that was ahead once would hold uploads back until that time comes.

@@ -122,6 +122,29 @@ struct ReplicaCoreTests {
     #expect(new.core.pendingKeys == [] && new.core.confirmedSequence == 2)
   }
 
+  @Test("CK-19: A forced write keeps its force when its key is written again before the first read")
+  func forcedAgain() throws {
+    var old = Store(2)
+    try old.read()
+    try old.write(KeyWrite("a", .integer(1)), KeyWrite("b", .integer(1)))
+    try old.upload()
+    var new = Store()
+    new.server = old.server
+    new.now = 5_000
+    try new.write(KeyWrite("a", .integer(2)), isForced: true)
+    try new.write(KeyWrite("a", .integer(3)), KeyWrite("b", .integer(3)))
+    try new.read()
+    #expect(new.core.values == ["a": .integer(3), "b": .integer(1)])
+  }
+
+  @Test("KV-11: The longest interval between uploads is one that never ends")
+  func longestInterval() {
+    var budget = UploadBudget(countMax: 1, interval: .max)
+    #expect(budget.take(at: 1_000) && !budget.take(at: 2_000))
+    #expect(budget.next(at: 2_000) == .max)
+    #expect(UploadBudget(countMax: 1, interval: .max - 1_000).next(at: 1_000) == 1_000)
+  }
+
   @Test("CK-18: Keys that were written together are uploaded together, also after some were written again")
   func transactions() throws {
     var limits = StoreLimits()
