@@ -58,6 +58,8 @@ public final class KeyValueStore: Sendable {
   let now: @Sendable () -> Int64
   let disk: DiskSynchronizer
   private let files: any FileSystem
+  /// One sign-in at a time, from the question whose values these are until they're another account's.
+  private let signingIn = Guarded(())
   private let connection: Guarded<StoreConnection>
 
   /// Opens a store; makes it if it isn't there.
@@ -83,6 +85,9 @@ public final class KeyValueStore: Sendable {
     self.configuration = configuration
     self.now = now
     self.files = files
+    if let mistake = configuration.limits.mistake {
+      throw KeyValueStoreError(.invalidConfiguration, "\(mistake), see StoreLimits")
+    }
     let place = try configuration.place(of: name, configuration.account)
     let settings = ReplicaSettings(
       policies: configuration.policies.mapValues(\.kind),
@@ -115,8 +120,9 @@ public final class KeyValueStore: Sendable {
   /// Takes the values of another account in the place of the present ones.
   ///
   /// Values that were written without an account go to the account at the next sign-in. Where the account has values already, these stay, unless
-  /// `isForced`. Values of one account never get to another one. ``changes`` tells what has become different, with the reason
-  /// `accountChange`.
+  /// `isForced`, and the others are among the ``losses``. Values of one account never get to another one. ``changes`` tells what has become
+  /// different, with the reason `accountChange`. Other processes that write values without an account wait while they're moved. A second call
+  /// waits for the first one.
   ///
   /// - Parameters:
   ///   - account: The account; `nil` for values of this device alone, which aren't shared.
@@ -125,6 +131,18 @@ public final class KeyValueStore: Sendable {
   /// - Note: Rules CK-11, CK-12.
   public func signIn(as account: String?, isForced: Bool = false) throws(KeyValueStoreError) {
     let place = try configuration.place(of: name, account)
+    let result = signingIn.withLock { _ in
+      do throws(KeyValueStoreError) {
+        try signInAlone(as: account, at: place, isForced: isForced)
+        return Result<Void, KeyValueStoreError>.success(())
+      } catch { return .failure(error) }
+    }
+    try result.get()
+  }
+
+  private func signInAlone(
+    as account: String?, at place: StorePlace, isForced: Bool
+  ) throws(KeyValueStoreError) {
     let former = self.account
     if former == account { return }
     try engine.move(to: place) { (old, new, now) throws(KeyValueStoreError) in

@@ -51,6 +51,43 @@ struct KeyValueStoreTests {
     #expect(try sandbox.store().dictionary == store.dictionary)
   }
 
+  static let unusable: [(String, @Sendable (inout KeyValueStore.Configuration) -> Void)] = [
+    ("depthMax", { $0.limits.depthMax = 257 }), ("depthMax", { $0.limits.depthMax = -1 }),
+    ("keysOfTransactionMax", { $0.limits.keysOfTransactionMax = 127 }),
+    ("keysOfTransactionMax", { $0.limits.keysOfTransactionMax = 0 }),
+    ("keyCountMax", { $0.limits.keyCountMax = -1 }), ("byteCountMax", { $0.limits.byteCountMax = -1 }),
+  ]
+
+  @Test("A limit that no journal or server could keep is refused at once", arguments: unusable)
+  func unusableLimits(name: String, change: @Sendable (inout KeyValueStore.Configuration) -> Void) throws {
+    let sandbox = try StoreSandbox()
+    var configuration = sandbox.configuration()
+    change(&configuration)
+    do throws(KeyValueStoreError) {
+      _ = try sandbox.store("s", configuration)
+      Issue.record("nothing was thrown")
+    } catch {
+      #expect(error.code == .invalidConfiguration && error.message.contains(name))
+    }
+  }
+
+  @Test("The deepest value, the largest transaction and the longest interval that limits allow can be read again")
+  func greatestLimits() throws {
+    let sandbox = try StoreSandbox()
+    var configuration = sandbox.configuration()
+    configuration.limits.depthMax = 256
+    configuration.limits.keysOfTransactionMax = 126
+    configuration.uploadInterval = .seconds(Int64.max)
+    let store = try sandbox.store("s", configuration)
+    let value = (0..<256).reduce(StoredValue.integer(1)) { value, _ in .array([value]) }
+    try store.transaction { (transaction) throws(KeyValueStoreError) in
+      for number in 0..<126 { transaction["\(number)"] = .integer(1) }
+    }
+    try store.set(value, for: "0")
+    #expect(code { () throws(KeyValueStoreError) in try store.set(.array([value]), for: "1") } == .nestedTooDeep)
+    #expect(try sandbox.store()["0"] == value)
+  }
+
   @Test("KV-7: A write over the limit is an error, and a change with the reason quotaViolation")
   func quotaMessage() async throws {
     let sandbox = try StoreSandbox()

@@ -165,35 +165,55 @@ struct ReplicaFile: ~Copyable, Sendable {
   mutating func append(
     at now: Int64, _ input: (ReplicaCore) throws(KeyValueStoreError) -> ReplicaInput?
   ) throws(KeyValueStoreError) -> [ReplicaEffect] {
-    try withLock { (file) throws(KeyValueStoreError) in
-      try file.takeInOthers(isMaking: true)
-      guard let input = try input(file.core) else { return [] }
-      try file.writeMakingRoom(ReplicaJournal.bytes(of: ReplicaJournal.Record(input, at: now)), at: now)
-      let effects = file.core.replay(input, at: now)
-      // Everything is in the file already: a journal that can't be written anew now will be the next time.
-      if file.length >= file.lengthMax { try? file.compact(at: now) }
-      return effects
-    }
+    try withLock { (file) throws(KeyValueStoreError) in try file.appendLocked(at: now, input) }
+  }
+
+  private mutating func appendLocked(
+    at now: Int64, _ input: (ReplicaCore) throws(KeyValueStoreError) -> ReplicaInput?
+  ) throws(KeyValueStoreError) -> [ReplicaEffect] {
+    try takeInOthers(isMaking: true)
+    guard let event = try writeMakingRoom(at: now, input) else { return [] }
+    let effects = core.replay(event, at: now)
+    // Everything is in the file already: a journal that can't be written anew now will be the next time.
+    if length >= lengthMax { try? compact(at: now, isMaking: false) }
+    return effects
   }
 
   /// Moves all values to another account's journal.
   ///
-  /// If the process ends in the middle, the rest is moved the next time, and some may be there twice.
+  /// Other processes wait meanwhile, so that none of them writes a value that would be removed. It's the only place where one thread has two
+  /// journals locked. If the process ends in the middle, all values are still here, and are moved the next time.
   mutating func transferAll(
     to other: inout ReplicaFile, at now: Int64, isForced: Bool
   ) throws(KeyValueStoreError) {
-    let count = core.limits.keysOfTransactionMax
-    try catchUp()
-    let values = core.table.sorted()
-    var part = values[...]
-    while !part.isEmpty {
-      let writes = part.prefix(count).map { KeyWrite($0.key, $0.value) }
-      _ = try other.append(at: now) { (core) throws(KeyValueStoreError) in
-        do throws(WriteRefusal) { try core.check(writes) } catch { throw KeyValueStoreError(error) }
-        return .write(writes, isForced: isForced)
+    try withLock { (file) throws(KeyValueStoreError) in
+      try file.takeInOthers(isMaking: false)
+      let values = file.core.table.sorted().map { KeyWrite($0.key, $0.value) }
+      if values.isEmpty { return }
+      for part in other.core.parts(of: values) {
+        _ = try other.append(at: now) { (core) throws(KeyValueStoreError) in
+          let input: ReplicaInput = isForced ? .write(part, isForced: true) : .moved(part)
+          do throws(WriteRefusal) { try core.check(input) } catch { throw KeyValueStoreError(error) }
+          return input
+        }
       }
-      _ = try append(at: now) { (_) in .write(writes.map { KeyWrite($0.key, nil) }, isForced: true) }
-      part = part.dropFirst(count)
+      try other.settle()
+      let removals = values.map { KeyWrite($0.key, nil) }
+      for part in file.core.parts(of: removals) {
+        _ = try file.appendLocked(at: now) { (_) in .write(part, isForced: true) }
+      }
+    }
+  }
+
+  /// Waits until all events are on the disk, and the names that lead to them: of the file, the store and the account.
+  private func settle() throws(KeyValueStoreError) {
+    try translating { () throws(SystemError) in
+      try files.synchronize(descriptor)
+      for directory in [path.parent, path.parent.parent, path.parent.parent.parent] {
+        try files.withDescriptor(directory, flags: .directory) { (directory) throws(SystemError) in
+          try files.synchronizeDirectory(directory)
+        }
+      }
     }
   }
 
@@ -276,7 +296,10 @@ struct ReplicaFile: ~Copyable, Sendable {
   }
 
   private mutating func replay(_ record: ReplicaJournal.Record) {
-    guard case .write(let writes, _) = record.input else {
+    let writes: [KeyWrite]
+    switch record.input {
+    case .write(let all, _), .moved(let all): writes = all
+    case .received, .uploadIsDue, .uploadWasDue, .uploadEnded, .configured, .restored:
       for effect in core.replay(record.input, at: record.now) {
         if case .changed(let change) = effect { changes.append(change) }
       }
@@ -297,22 +320,36 @@ struct ReplicaFile: ~Copyable, Sendable {
   }
 
   /// Appends; on a full disk, after the journal was written anew without what isn't needed any more.
-  private mutating func writeMakingRoom(_ bytes: [UInt8], at now: Int64) throws(KeyValueStoreError) {
-    do throws(KeyValueStoreError) { return try write(bytes) } catch {
+  ///
+  /// - Returns: The event that's in the file.
+  private mutating func writeMakingRoom(
+    at now: Int64, _ input: (ReplicaCore) throws(KeyValueStoreError) -> ReplicaInput?
+  ) throws(KeyValueStoreError) -> ReplicaInput? {
+    guard let event = try input(core) else { return nil }
+    let reason: KeyValueStoreError
+    do throws(KeyValueStoreError) {
+      try write(event, at: now)
+      return event
+    } catch {
       guard error.code == .noSpace else { throw error }
-      do throws(KeyValueStoreError) {
-        try compact(at: now)
-        return try write(bytes)
-      } catch _ {
-        throw KeyValueStoreError(
-          .noSpace,
-          "there's no room for '\(path)' on its volume. Nothing was changed; remove other files there, and try again. "
-            + error.message)
-      }
+      reason = error
     }
+    do throws(KeyValueStoreError) { try compact(at: now, isMaking: true) } catch { throw noRoom(reason) }
+    // Others may have written something meanwhile.
+    guard let event = try input(core) else { return nil }
+    do throws(KeyValueStoreError) { try write(event, at: now) } catch { throw noRoom(reason) }
+    return event
   }
 
-  private mutating func write(_ bytes: [UInt8]) throws(KeyValueStoreError) {
+  private func noRoom(_ reason: KeyValueStoreError) -> KeyValueStoreError {
+    KeyValueStoreError(
+      .noSpace,
+      "there's no room for '\(path)' on its volume. Nothing was changed; remove other files there, and try again. "
+        + reason.message)
+  }
+
+  private mutating func write(_ input: ReplicaInput, at now: Int64) throws(KeyValueStoreError) {
+    let bytes = ReplicaJournal.bytes(of: ReplicaJournal.Record(input, at: now))
     try translating { () throws(SystemError) in
       if hasTornEnd { try files.truncate(descriptor, to: Int64(length)) }
       hasTornEnd = true
@@ -328,14 +365,15 @@ struct ReplicaFile: ~Copyable, Sendable {
     length += bytes.count
   }
 
-  /// Writes the journal anew, with the state in the place of all events.
-  private mutating func compact(at now: Int64) throws(KeyValueStoreError) {
+  /// Writes the journal anew, with the state in the place of all events, and reads it.
+  ///
+  /// Nobody has the new file locked before it's opened here, so others may have appended to it, or have written it anew once more.
+  private mutating func compact(at now: Int64, isMaking: Bool) throws(KeyValueStoreError) {
     let record = ReplicaJournal.Record(.restored(core.state), at: now)
     let bytes = ReplicaJournal.head(of: core.replica) + ReplicaJournal.bytes(of: record)
-    lengthMax = max(lengthMin, 4 * bytes.count)
     try translating { () throws(SystemError) in try files.replaceContents(of: path, with: bytes) }
-    if try !reopen(isMaking: false) { return }
-    (length, hasTornEnd, isLoaded) = (bytes.count, false, true)
+    try takeInOthers(isMaking: isMaking)
+    lengthMax = max(lengthMin, 4 * length)
   }
 
   private func read(from offset: Int) throws(KeyValueStoreError) -> [UInt8] {

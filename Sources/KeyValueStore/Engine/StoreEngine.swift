@@ -169,6 +169,8 @@ final class StoreEngine: Sendable {
       return nil
     }
     if let error { throw error }
+    // Others may have written something since the other replica was read.
+    takeInNews()
   }
 
   // MARK: Reading
