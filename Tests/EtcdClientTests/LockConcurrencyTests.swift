@@ -195,6 +195,47 @@ struct LockConcurrencyTests {
     #expect(etcd.keys.first { $0.key == "shared" }?.version == 2)
   }
 
+  @Test("CE-03: Work whose lock was lost meanwhile isn't reported as done", arguments: ["lease", "key"])
+  func lostDuringWork(part: String) async throws {
+    let client = etcd.client()
+    let found = await error {
+      try await client.withLock("lock", .writing) { lock in
+        if part == "lease" { etcd.expire(lock.lease.id) } else { etcd.delete(lock.token.key) }
+      }
+    }
+    #expect(found?.code == .lockLost)
+    // The error of the work comes first.
+    await #expect(throws: CancellationError.self) {
+      try await client.withLock("lock", .writing) { lock in
+        etcd.expire(lock.lease.id)
+        throw CancellationError()
+      }
+    }
+  }
+
+  // clock of limits   |---------|
+  // time of leases    |---------|~~~~~~~~~ suspended
+  @Test("CE-03: A lease has ended for a holder whose system was suspended, though the clock of limits stood still")
+  func suspended() async throws {
+    let sleep = Guarded(Duration.zero)
+    let client = etcd.client(leaseTime: { [clock] in clock.now.advanced(by: sleep.withLock { $0 }) }, { _ in })
+    let found = await error {
+      try await client.withLock("lock", .writing, ttl: .seconds(10)) { lock in
+        #expect(lock.isValid)
+        sleep.withLock { $0 = .seconds(8) }
+        #expect(lock.isValid)
+        sleep.withLock { $0 = .seconds(9) }
+        #expect(!lock.isValid)
+      }
+    }
+    #expect(found?.code == .lockLost)
+    // After a suspend, renewals come at their time again.
+    try await client.withLock("lock", .writing, ttl: .seconds(30)) { lock in
+      try await clock.waitForScheduled(count: 1)
+      #expect(clock.nextDeadline == clock.now.advanced(by: .seconds(10)))
+    }
+  }
+
   @Test(
     "CE-08: A guarded transaction with a name whose answer was lost is made once, also if the lock is lost meanwhile")
   func guardedAndNamed() async throws {
@@ -220,7 +261,7 @@ struct LockConcurrencyTests {
         result.withLock { $0 = found }
       }
     }
-    #expect(failure == nil)
+    #expect(failure?.code == .lockLost)
     let found = try #require(result.withLock { $0 })
     #expect(found.succeeded && found.wasRepeated && etcd.keys.first { $0.key == "shared" }?.version == 1)
   }

@@ -58,6 +58,29 @@ struct OtherClusterTests {
     #expect(found.code == .differentCluster && !found.mayHaveBeenApplied)
   }
 
+  @Test(
+    "CE-07: The first stream of a watch at an endpoint of another cluster is an error, and the next one goes elsewhere")
+  func watch() throws {
+    var session = EtcdSession(endpointCount: 2, hasUser: false)
+    _ = call(.once, &session, answered: "1")
+    session.endpointFailed(0)
+    var core = WatchCore(from: nil)
+    #expect(core.start(session) == .open(endpoint: 1, token: nil, from: nil))
+    #expect(core.take(.opened(nil), &session) == .read)
+    var created = EtcdWatchMessage()
+    (created.isCreated, created.clusterID) = (true, "2")
+    guard case .fail(let found) = core.take(.message(created), &session) else {
+      Issue.record("the watch goes on")
+      return
+    }
+    #expect(found.code == .differentCluster && !found.mayHaveBeenApplied && found.message.contains("endpoint 2 of 2"))
+    var next = WatchCore(from: nil)
+    #expect(next.start(session) == .open(endpoint: 0, token: nil, from: nil))
+    _ = next.take(.opened(nil), &session)
+    created.clusterID = "1"
+    if case .fail(let error) = next.take(.message(created), &session) { Issue.record("\(error)") }
+  }
+
   @Test("A cluster that was made anew from a backup is the same for the client once a former member says so")
   func restored() {
     var session = EtcdSession(endpointCount: 3, hasUser: false)

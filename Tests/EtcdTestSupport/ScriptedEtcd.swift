@@ -22,6 +22,10 @@ package final class ScriptedEtcd: Sendable {
     case requestIsLate
     /// Nobody listens.
     case refused
+    /// It's carried out, and the answer is that there's no space.
+    case hasNoSpace
+    /// It's refused because of its size.
+    case isTooLarge
   }
 
   struct Watch: Sendable {
@@ -54,10 +58,17 @@ package final class ScriptedEtcd: Sendable {
 
   /// A client of it.
   package func client(_ alter: (inout EtcdClient.Configuration) -> Void = { _ in }) -> EtcdClient {
+    client(leaseTime: { [clock] in clock.now }, alter)
+  }
+
+  /// A client that counts its leases on another time than that of the clock.
+  package func client(
+    leaseTime: @escaping @Sendable () -> MonotonicTime, _ alter: (inout EtcdClient.Configuration) -> Void
+  ) -> EtcdClient {
     var configuration = EtcdClient.Configuration(endpoints: [EtcdEndpoint("http://etcd")])
     alter(&configuration)
     let transport = ScriptedTransport(clock: clock) { request, exchange in self.answer(request, exchange) }
-    return EtcdClient(configuration, transport: transport, clock: clock)
+    return EtcdClient(configuration, transport: transport, clock: clock, leaseTime: leaseTime)
   }
 
   // MARK: - Faults
@@ -129,13 +140,17 @@ package final class ScriptedEtcd: Sendable {
       let fault = state.fault(mayWrite ? "kv/txn:write" : path)
       switch fault {
       case .refused: exchange.perform(.end(HTTPTransportError(.cannotConnect, "refused", isUnsent: true)))
+      case .isTooLarge:
+        let answer = ScriptedAnswer.error(400, 3, "request is too large")
+        exchange.respond(answer.status, String(decoding: answer.body.encoded, as: UTF8.self))
       case .requestIsLost: exchange.perform(.end(HTTPTransportError(.connectionLost, "cut")))
       case .requestIsLate:
         state.late.append((path, body))
         exchange.perform(.end(HTTPTransportError(.connectionLost, "cut")))
-      case .none, .answerIsLost:
+      case .none, .answerIsLost, .hasNoSpace:
         if path == "watch" { return state.watch(body["create_request"], exchange) }
-        let answer = state.execute(path, body)
+        var answer = state.execute(path, body)
+        if fault == .hasNoSpace { answer = .error(429, 8, "mvcc: database space exceeded") }
         if fault == .answerIsLost {
           exchange.perform(.end(HTTPTransportError(.connectionLost, "cut")))
         } else {

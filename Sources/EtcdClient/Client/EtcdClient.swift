@@ -73,6 +73,8 @@ public final class EtcdClient: Sendable {
 
   let configuration: Configuration
   let clock: any CoordinationClock
+  /// The time that leases are counted on: it goes on while the system is suspended, as that of the servers does.
+  let leaseTime: @Sendable () -> MonotonicTime
   let transport: any HTTPTransport
   let session: Guarded<EtcdSession>
 
@@ -99,11 +101,24 @@ public final class EtcdClient: Sendable {
   ///   - configuration: The cluster, the user and the limits of calls.
   ///   - transport: Sends the requests.
   ///   - clock: The clock of the limits, which the transport should have too.
-  public init(_ configuration: Configuration, transport: any HTTPTransport, clock: any CoordinationClock) {
+  public convenience init(
+    _ configuration: Configuration, transport: any HTTPTransport, clock: any CoordinationClock
+  ) {
+    let isHost = clock is HostClock
+    self.init(
+      configuration, transport: transport, clock: clock,
+      leaseTime: { isHost ? MonotonicTime.hostSinceBoot() : clock.now })
+  }
+
+  package init(
+    _ configuration: Configuration, transport: any HTTPTransport, clock: any CoordinationClock,
+    leaseTime: @escaping @Sendable () -> MonotonicTime
+  ) {
     precondition(!configuration.endpoints.isEmpty, "a client needs an endpoint")
     self.configuration = configuration
     self.transport = transport
     self.clock = clock
+    self.leaseTime = leaseTime
     session = Guarded(EtcdSession(endpointCount: configuration.endpoints.count, hasUser: configuration.user != nil))
   }
 }

@@ -10,34 +10,36 @@ public final class EtcdLease: Sendable {
   public let id: EtcdLeaseID
 
   private let core: Guarded<LeaseCore>
-  private let clock: any CoordinationClock
+  private let time: @Sendable () -> MonotonicTime
 
-  init(_ core: LeaseCore, _ clock: any CoordinationClock) {
+  init(_ core: LeaseCore, _ time: @escaping @Sendable () -> MonotonicTime) {
     id = core.id
     self.core = Guarded(core)
-    self.clock = clock
+    self.time = time
   }
 
-  /// Until when the lease holds for sure if no further renewal succeeds, on the clock of the client.
+  /// Until when the lease holds for sure if no further renewal succeeds, by CLOCK_BOOTTIME, or the clock that the client was given.
   ///
-  /// It's earlier than the end at the server: counted from before the request, less a tenth.
+  /// It's earlier than the end at the server: counted from before the request, less a tenth. The time goes on while the system is
+  /// suspended, as that of the server does.
   public var validUntil: MonotonicTime { core.withLock { $0.validUntil } }
 
   /// Whether the lease holds for sure; once `false` it stays so.
-  public var isValid: Bool { core.withLock { $0.isValid(at: clock.now) } }
+  public var isValid: Bool { core.withLock { $0.isValid(at: time()) } }
 
   /// Renews the lease until it has ended, or the task is cancelled.
   func keepAlive(_ client: EtcdClient) async {
-    var order = core.withLock { $0.order(at: clock.now) }
-    while case .renew(at: let time) = order, !Task.isCancelled {
-      await clock.pause(until: time)
+    var order = core.withLock { $0.order(at: time()) }
+    while case .renew(at: let next) = order, !Task.isCancelled {
+      // Pauses have another clock, which stands still during a suspend.
+      await client.clock.pause(until: client.clock.now.advanced(by: time().duration(to: next)))
       if Task.isCancelled { return }
-      let askedAt = clock.now
+      let askedAt = time()
       do throws(EtcdError) {
         let ttl = try await client.renew(id, remaining: askedAt.duration(to: validUntil))
-        order = core.withLock { $0.renewed(ttl, askedAt: askedAt, at: clock.now) }
+        order = core.withLock { $0.renewed(ttl, askedAt: askedAt, at: time()) }
       } catch {
-        order = core.withLock { $0.renewalFailed(error, at: clock.now) }
+        order = core.withLock { $0.renewalFailed(error, at: time()) }
       }
     }
   }
@@ -121,9 +123,9 @@ extension EtcdClient {
   func withLease<Result: Sendable>(
     ttl: Duration, lost: EtcdError, _ body: @escaping @Sendable (EtcdLease) async throws -> Result
   ) async throws -> Result {
-    let askedAt = clock.now
+    let askedAt = leaseTime()
     let granted = try await grantLease(ttl: ttl)
-    let lease = EtcdLease(LeaseCore(granted.id, ttl: granted.ttl, askedAt: askedAt), clock)
+    let lease = EtcdLease(LeaseCore(granted.id, ttl: granted.ttl, askedAt: askedAt), leaseTime)
     let result = await withTaskGroup(of: Swift.Result<Result, any Error>?.self) { group in
       group.addTask {
         do { return .success(try await body(lease)) } catch { return .failure(error) }

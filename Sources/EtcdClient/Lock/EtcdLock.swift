@@ -36,8 +36,8 @@ extension EtcdClient {
   ///   - waitLimit: How long to wait for the lock, from now; `nil` waits without limit, zero doesn't wait for others.
   ///   - body: The work that needs the lock.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`; ``EtcdError`` with the code `lockLost` if the lock was lost meanwhile, `timedOut` after the limit,
-  ///   `cancelled` when the task was cancelled, or another one.
+  /// - Throws: The error of `body`; ``EtcdError`` with the code `lockLost` if the lock was lost before the end of `body`, whose work may have
+  ///   met that of others then, `timedOut` after the limit, `cancelled` when the task was cancelled, or another one.
   /// - Note: CE-01 to CE-06.
   public func withLock<Result: Sendable>(
     _ prefix: EtcdBytes, _ mode: EtcdLockMode, ttl: Duration = .seconds(10), waitLimit: Duration? = nil,
@@ -54,14 +54,17 @@ extension EtcdClient {
       let access = LockAccess(client: self, names: names, mode: mode, lease: lease)
       let core = try await access.acquire(until: deadline)
       guard let token = core.token, lease.isValid else { throw lost }
+      let result: Result
       do {
-        let result = try await body(EtcdLock(token: token, lease: lease))
-        await access.release(core)
-        return result
+        result = try await body(EtcdLock(token: token, lease: lease))
       } catch {
-        await access.release(core)
+        _ = await access.release(core)
         throw error
       }
+      let wasValid = lease.isValid
+      let wasHeld = await access.release(core)
+      if !wasValid || wasHeld == false { throw lost }
+      return result
     }
   }
 }
@@ -159,12 +162,16 @@ struct LockAccess: Sendable {
     return LockQueue(range, at: range.revision, names)
   }
 
-  /// Lets others have the lock: at once if the call succeeds, otherwise with the end of the lease.
-  func release(_ core: LockCore) async {
+  /// Lets others have the lock: at once if the call succeeds, otherwise with the end of the lease, which comes next.
+  ///
+  /// - Returns: Whether the lock was held until then; `nil` if no server says so. The answer to a second attempt couldn't: the first one may
+  ///   have removed the key.
+  func release(_ core: LockCore) async -> Bool? {
     var core = core
-    guard case .release(let token) = core.take(.finished) else { return }
+    guard case .release(let token) = core.take(.finished) else { return nil }
     let transaction = EtcdTransaction(if: [token.isHeld], then: [.delete(.key(token.key))])
-    _ = try? await client.transact(transaction, .repeatable)
+    let result = try? await client.transact(transaction, .once)
     _ = core.take(.released)
+    return result?.succeeded
   }
 }

@@ -134,6 +134,14 @@ extension WatchCore {
     if let clusterID, let other = message.clusterID, other != clusterID {
       return fail(EtcdError(.differentCluster, "the watch was resumed at an endpoint of another cluster"))
     }
+    if clusterID == nil, !session.answered(endpoint, as: message.clusterID) {
+      session.endpointFailed(endpoint)
+      return fail(
+        EtcdError(
+          .differentCluster,
+          "endpoint \(endpoint + 1) of \(session.endpointCount) belongs to another cluster than the others. Take it from the configuration, "
+            + "or make a new client if the cluster was made anew"))
+    }
     clusterID = clusterID ?? message.clusterID
     if message.isCanceled { return canceled(message, endpoint, token, &session) }
     refusalCount = 0

@@ -78,7 +78,7 @@ public struct EtcdError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let timedOut = Code(14, "timedOut")
     /// No server can be reached, or it can't answer now.
     public static let unavailable = Code(15, "unavailable")
-    /// The store is full.
+    /// The store is full; a write that's refused with it may have been made nevertheless.
     public static let noSpace = Code(16, "noSpace")
     /// The server has too many requests; try later.
     public static let tooManyRequests = Code(17, "tooManyRequests")
@@ -168,6 +168,8 @@ extension EtcdError {
   private static func leavesOutcomeOpen(_ code: Code, _ message: String) -> Bool {
     switch code {
     case .timedOut, .unavailable, .other: true
+    // A server whose disk becomes full while it makes a write makes it, and answers with that.
+    case .noSpace: true
     // Said before the request enters the log, but also about one that was under way when the leader was lost.
     case .noLeader: true
     default: false

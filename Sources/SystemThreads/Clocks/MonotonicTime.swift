@@ -55,10 +55,15 @@ extension MonotonicTime: CustomStringConvertible {
 
 extension MonotonicTime {
   /// Reads CLOCK_MONOTONIC, see clock_gettime(2).
-  package static func host() -> MonotonicTime {
+  package static func host() -> MonotonicTime { read(CLOCK_MONOTONIC, "CLOCK_MONOTONIC") }
+
+  /// Reads CLOCK_BOOTTIME, see clock_gettime(2), which goes on while the system is suspended.
+  package static func hostSinceBoot() -> MonotonicTime { read(CLOCK_BOOTTIME, "CLOCK_BOOTTIME") }
+
+  private static func read(_ clock: clockid_t, _ name: StaticString) -> MonotonicTime {
     var time = timespec()
-    let result = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    precondition(result == 0, "clock_gettime(CLOCK_MONOTONIC) failed with errno \(errno)")
+    let result = unsafe clock_gettime(clock, &time)
+    precondition(result == 0, "clock_gettime(\(name)) failed with errno \(errno)")
     return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 }
