@@ -54,9 +54,9 @@ extension EtcdStorage {
     do throws(EtcdError) {
       result = try await client.transact(EtcdTransaction(if: expected, then: writes, else: look))
     } catch {
-      if error.mayHaveBeenApplied { return .ended(.unknown) }
-      // The writes stay here, as those for which there's no room; others go on.
-      if error.code == .tooLarge { return .ended(.overQuota) }
+      // A full server is a failure that lasts: it's asked again later, and read before.
+      if error.mayHaveBeenApplied, error.code != .noSpace { return .ended(.unknown) }
+      if error.code == .tooLarge { return .ended(.tooLarge) }
       throw SharedStorageFailure(error)
     }
     guard result.succeeded else { return .groundWas(try self.ground(result)) }

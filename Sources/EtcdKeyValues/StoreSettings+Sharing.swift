@@ -29,6 +29,12 @@ extension StoreSettings {
   /// The client isn't made before it's needed: a program whose system has no libcurl has its values nevertheless, and the status of the
   /// store says what's missing.
   private func etcd() throws(KeyValueStoreError) -> StoreSharing {
+    let wantsTLS = authority != nil || certificate != nil || key != nil
+    if wantsTLS, let plain = servers.first(where: { !$0.lowercased().hasPrefix("https://") }) {
+      throw KeyValueStoreError(
+        .invalidConfiguration,
+        "the server '\(plain)' isn't asked through TLS, for which there are files: begin its address with https://")
+    }
     var client = EtcdClient.Configuration(endpoints: servers.map { EtcdEndpoint($0) }, user: user)
     if let passwordFile { client.password = try Self.password(in: passwordFile) }
     let options = CurlTransport.Options(

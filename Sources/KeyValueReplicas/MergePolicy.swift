@@ -12,7 +12,8 @@ public enum MergePolicy: Sendable {
   case counter
   /// A function of the common former value, of this replica's value and of the other one.
   ///
-  /// It has to give equal results for equal arguments: a write is merged again when the journal is read after a crash.
+  /// It has to give equal results for equal arguments: a write is merged again when the journal is read after a crash. A program that hasn't
+  /// stated the function of a key leaves uploads and downloads of the whole store to those that have.
   case custom(@Sendable (_ base: StoredValue?, _ mine: StoredValue?, _ theirs: StoredValue?) -> StoredValue?)
 
   /// A policy by its name, as a journal has it.

@@ -1,5 +1,5 @@
 extension ReplicaCore {
-  /// How many bytes of values are uploaded together, unless they were written together: servers take about a megabyte and a half.
+  /// How many bytes are uploaded together, unless they were written together: servers take about a megabyte and a half.
   static let uploadByteCountMax = 1 << 20
 
   /// Begins an upload of pending keys, if one is due.
@@ -29,10 +29,12 @@ extension ReplicaCore {
     .sorted { ($0.items[0].sequence, $0.group) < ($1.items[0].sequence, $1.group) }
     var chosen: [Upload.Item] = []
     var byteCount = 0
+    let sizeMax = uploadSizeMax ?? Self.uploadByteCountMax
     for group in ordered {
       let room = limits.keysOfTransactionMax - chosen.count
-      let size = Self.size(group.items)
-      if group.items.count <= room, chosen.isEmpty || byteCount + size <= Self.uploadByteCountMax {
+      if room == 0 { break }
+      let size = Self.recordSize(group.items)
+      if group.items.count <= room, chosen.isEmpty || byteCount + size <= sizeMax {
         chosen += group.items
         byteCount += size
       } else if chosen.isEmpty {
@@ -60,6 +62,13 @@ extension ReplicaCore {
       return [.read]
     case .overQuota:
       return hold(attempt, at: now)
+    case .tooLarge:
+      let groups = Set(attempt.items.compactMap { entries[$0.key]?.pending?.group })
+      // One that can't be divided stays here, as one for which there's no room.
+      if groups.count < 2 { return hold(attempt, at: now) }
+      uploadSizeMax = max(1, Self.recordSize(attempt.items) / 2)
+      self.attempt = nil
+      return upcoming(at: now)
     }
   }
 
@@ -101,6 +110,20 @@ extension ReplicaCore {
     let items = keys.map { StoreChange.Item(key: $0, old: self[$0], new: self[$0]) }
     return [.changed(StoreChange(reason: .quotaViolation, items: items))] + upcoming(at: now)
   }
+
+  /// The bytes that keys take in a request, which may be many more than those of their values' contents.
+  private static func recordSize(_ items: [Upload.Item]) -> Int {
+    items.reduce(0) { $0 + recordSize($1.key, $1.value) }
+  }
+
+  static func recordSize(_ key: String, _ value: StoredValue?) -> Int {
+    var bytes: [UInt8] = []
+    value?.write(to: &bytes)
+    return key.utf8.count + bytes.count + recordOverhead
+  }
+
+  /// For the instant of a record, and the names and lengths around it.
+  private static let recordOverhead = 64
 
   private static func size(_ items: [Upload.Item]) -> Int { items.reduce(0) { $0 + ($1.value?.byteCount ?? 0) } }
 

@@ -49,7 +49,7 @@ extension ReplicaCore {
     var parts: [[KeyWrite]] = []
     var byteCount = 0
     for write in writes {
-      let size = write.value?.byteCount ?? 0
+      let size = Self.recordSize(write.key, write.value)
       if let last = parts.last, last.count < limits.keysOfTransactionMax, byteCount + size <= Self.uploadByteCountMax {
         parts[parts.count - 1].append(write)
         byteCount += size

@@ -66,6 +66,8 @@ package struct ReplicaCore: Sendable {
   /// Whether the attempt has no answer, so that only reading says what has become of it.
   var needsRead = false
   var lastUpload = 0
+  /// The most bytes that are uploaded together, after the server has refused more; `nil` before.
+  var uploadSizeMax: Int?
   /// Whether there may be writes that the server had no room for.
   var hasHeld = false
   var acknowledgement: Acknowledgement?
@@ -88,6 +90,13 @@ package struct ReplicaCore: Sendable {
 
   /// The policy that was stated for a key in the journal, so that all processes merge alike; otherwise that of this process.
   func policy(_ key: String) -> MergePolicy { policies[key].flatMap(MergePolicy.init) ?? customPolicy(key) }
+
+  /// A key whose values are merged by a function that this process doesn't have; `nil` if there's none.
+  ///
+  /// Its state isn't that of processes that have it, so it must neither be uploaded nor written in the place of events.
+  package var keyWithoutFunction: String? {
+    policies.filter { $0.value == .custom && customPolicy($0.key).kind != .custom }.keys.min()
+  }
 
   package var replica: ReplicaID { clock.replica }
 

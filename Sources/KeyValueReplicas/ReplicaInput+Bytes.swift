@@ -77,6 +77,7 @@ extension UploadOutcome {
     case .outdated: bytes.append(1)
     case .overQuota: bytes.append(2)
     case .unknown: bytes.append(3)
+    case .tooLarge: bytes.append(4)
     }
   }
 
@@ -86,6 +87,7 @@ extension UploadOutcome {
     case 1: self = .outdated
     case 2: self = .overQuota
     case 3: self = .unknown
+    case 4: self = .tooLarge
     default: throw DamagedBytes()
     }
   }

@@ -99,8 +99,10 @@ package enum UploadOutcome: Hashable, Sendable {
   case applied(revision: Int64)
   /// Something that the upload expected isn't so any more: the server has changed nothing.
   case outdated
-  /// All replicas' values together would have become too large, or the upload is too large for the server, which has changed nothing.
+  /// All replicas' values together would have become too large; the server has changed nothing.
   case overQuota
+  /// The server takes no request of that size, and has changed nothing.
+  case tooLarge
   /// There's no answer, so the upload may have been carried out, or still be.
   case unknown
 }

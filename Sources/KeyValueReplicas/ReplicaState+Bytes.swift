@@ -34,6 +34,7 @@ extension ReplicaState {
     bytes.append(hasRead)
     bytes.append(all: losses) { $0.write(to: &$1) }
     bytes.append(policies: policies)
+    bytes.append(uploadSizeMax.map(Int64.init)) { $1.append(littleEndian: $0) }
   }
 
   init(from reader: inout ByteReader) throws(DamagedBytes) {
@@ -58,6 +59,9 @@ extension ReplicaState {
     hasRead = try reader.boolean()
     losses = try reader.array { (reader) throws(DamagedBytes) in try ReplicaCore.Loss(from: &reader) }
     policies = try reader.policies()
+    // States that earlier versions have written end here.
+    if reader.isAtEnd { return }
+    uploadSizeMax = try reader.optional { (reader) throws(DamagedBytes) in Int(try reader.integer(Int64.self)) }
   }
 }
 

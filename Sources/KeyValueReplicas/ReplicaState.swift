@@ -26,6 +26,7 @@ package struct ReplicaState: Hashable, Sendable {
   var hasRead: Bool
   var losses: [ReplicaCore.Loss]
   var policies: [String: MergePolicy.Kind]
+  var uploadSizeMax: Int?
 }
 
 extension ReplicaCore {
@@ -34,7 +35,7 @@ extension ReplicaCore {
     ReplicaState(
       clock: clock, entries: entries, sequence: sequence, attempt: attempt, needsRead: needsRead,
       lastUpload: lastUpload, hasHeld: hasHeld, acknowledgement: acknowledgement, budget: budget, hasRead: hasRead,
-      losses: losses, policies: policies)
+      losses: losses, policies: policies, uploadSizeMax: uploadSizeMax)
   }
 
   /// The settings that programs have stated.
@@ -65,6 +66,7 @@ extension ReplicaCore {
     hasRead = state.hasRead
     losses = state.losses
     policies = state.policies
+    uploadSizeMax = state.uploadSizeMax
     findSharedGroups()
     let values = entries.values.compactMap(\.value)
     (keyCount, byteCount) = (values.count, values.reduce(0) { $0 + $1.byteCount })

@@ -18,7 +18,8 @@ package protocol SharedStorage: Sendable {
   /// The storage changes either nothing, or all items and the acknowledgement of the replica, which becomes the upload's number.
   ///
   /// - Returns: ``UploadOutcome/unknown`` if the answer was lost: the upload may have been carried out, or still be.
-  /// - Throws: A failure after which it's certain that nothing was changed.
+  /// - Throws: A failure. It's certain that nothing was changed, except after `full`, which a server may say about an upload that it has
+  ///   carried out: the place is read before the upload is sent again.
   func upload(_ upload: Upload) async throws(SharedStorageFailure) -> UploadOutcome
 
   /// The transactions of all replicas after a revision, in order, each once.

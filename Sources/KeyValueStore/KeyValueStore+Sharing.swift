@@ -67,7 +67,8 @@ extension KeyValueStore {
       if !held.isEmpty {
         throw KeyValueStoreError(
           .tooManyBytes,
-          "there's no room for \(held.sorted().joined(separator: ", ")) at the place that devices share; remove keys")
+          "there's no room for \(held.sorted().joined(separator: ", ")) at the place that devices share, "
+            + "or it takes no request of that size; remove keys, or write less at once")
       }
       let failure = synchronizer.status.withLock { $0.failure }
       if let failure, failure.code != .unreachable { throw failure }

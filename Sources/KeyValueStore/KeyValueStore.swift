@@ -30,9 +30,21 @@ public final class KeyValueStore: Sendable {
     /// How values of keys are merged that two devices have written; the last writer wins for all others.
     public var policies: [String: MergePolicy] = [:]
     /// How many uploads may follow each other at once (KV-11).
-    public var uploadCountMax = 5
+    ///
+    /// The journal keeps it for all programs of the store; one that doesn't set it leaves it as it is, five at first.
+    public var uploadCountMax: Int {
+      get { statedUploadCountMax ?? 5 }
+      set { statedUploadCountMax = newValue }
+    }
     /// How long it takes until one more upload is allowed.
-    public var uploadInterval = Duration.seconds(12)
+    ///
+    /// The journal keeps it for all programs of the store; one that doesn't set it leaves it as it is, twelve seconds at first.
+    public var uploadInterval: Duration {
+      get { statedUploadInterval ?? .seconds(12) }
+      set { statedUploadInterval = newValue }
+    }
+    private var statedUploadCountMax: Int?
+    private var statedUploadInterval: Duration?
     /// The place through which the devices of an account reach each other; `nil` if nothing is shared.
     public var sharing: StoreSharing?
     /// The functions that encrypt values; `nil` if they're kept as they are.
@@ -42,6 +54,14 @@ public final class KeyValueStore: Sendable {
 
     /// A store of this user.
     public init() {}
+
+    /// The settings that the program has named, and otherwise those that the store has.
+    func settings(_ present: ReplicaSettings) -> ReplicaSettings {
+      let interval = statedUploadInterval?.wholeNanoseconds ?? present.uploadInterval
+      return ReplicaSettings(
+        policies: policies.mapValues(\.kind),
+        budget: UploadBudget(countMax: statedUploadCountMax ?? present.uploadCountMax, interval: interval))
+    }
 
     func place(of store: String, _ account: String?) throws(KeyValueStoreError) -> StorePlace {
       if let directory, !directory.hasPrefix("/") {
@@ -89,12 +109,9 @@ public final class KeyValueStore: Sendable {
       throw KeyValueStoreError(.invalidConfiguration, "\(mistake), see StoreLimits")
     }
     let place = try configuration.place(of: name, configuration.account)
-    let settings = ReplicaSettings(
-      policies: configuration.policies.mapValues(\.kind),
-      budget: UploadBudget(
-        countMax: configuration.uploadCountMax, interval: configuration.uploadInterval.wholeNanoseconds))
     let engine = try StoreEngine(
-      place, configuration.limits, settings, configuration.policies, configuration.sealing, files: files, now: now,
+      place, configuration.limits, { configuration.settings($0) },
+      configuration.policies, configuration.sealing, files: files, now: now,
       watching: StoreWatch(means, configuration.clock))
     self.engine = engine
     disk = DiskSynchronizer { [files] () throws(KeyValueStoreError) in

@@ -2,6 +2,7 @@ import EtcdClient
 import EtcdKeyValues
 import EtcdTestSupport
 import KeyValueReplicas
+import KeyValueStore
 import SharedStorageContract
 import SystemInterface
 import Testing
@@ -66,6 +67,43 @@ struct EtcdStorageConcurrencyTests {
     #expect(try await storage.readAll().items == before.items)
     place.etcd.setFault { $0.hasPrefix("kv/txn") ? .refused : .none }
     #expect(await failure { _ = try await storage.upload(upload(3, [("c", .integer(1), 0)])) }?.kind == .unreachable)
+  }
+
+  @Test("CE-08: An upload that a full server has made and refused is found when it's read, and isn't made twice")
+  func madeWithoutSpace() async throws {
+    let storage = storage()
+    let first = upload(1, [("a", .integer(1), 0)])
+    let isFirst = Guarded(true)
+    place.etcd.setFault { path in
+      guard path == "kv/txn:write" else { return .none }
+      return isFirst.withLock { isFirst in
+        defer { isFirst = false }
+        return isFirst ? .hasNoSpace : .none
+      }
+    }
+    #expect(await failure { _ = try await storage.upload(first) }?.kind == .full)
+    #expect(try await storage.readAll().acknowledgement?.upload == 1)
+    #expect(try await storage.upload(first) == .outdated)
+  }
+
+  @Test("An upload that's too large for the server has an outcome of its own")
+  func tooLarge() async throws {
+    let storage = storage()
+    place.etcd.setFault { $0 == "kv/txn:write" ? .isTooLarge : .none }
+    #expect(try await storage.upload(upload(1, [("b", .integer(1), 0)])) == .tooLarge)
+  }
+
+  @Test("Files for TLS and an address without it are a mistake; a server with it, or without files, is none")
+  func plainAddress() throws {
+    for (server, isMistake) in [("http://server:2379", true), ("server:2379", true), ("https://server:2379", false)] {
+      for (name, file) in [("authority", true), ("certificate", true), ("key", true), ("authority", false)] {
+        let line = file ? "\(name) = /etc/\(name).pem" : ""
+        let settings = try StoreSettings(text: "account = ann\netcd = \(server)\n\(line)\n", path: "conf")
+        var found: KeyValueStoreError?
+        do throws(KeyValueStoreError) { _ = try settings.configuration() } catch { found = error }
+        #expect(found?.code == (isMistake && file ? .invalidConfiguration : nil), "\(server) \(line)")
+      }
+    }
   }
 
   @Test("Keys that nobody can read are an error: bytes of a newer version, damage, names that are no text")

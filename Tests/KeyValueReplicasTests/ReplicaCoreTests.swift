@@ -314,6 +314,38 @@ struct ReplicaCoreTests {
     #expect(store.core.pendingKeys == ["large"] && store.core.nextUpload(at: store.now) == nil)
   }
 
+  @Test("Writes that are too large for the server together are uploaded in parts; one that's too large by itself stays")
+  func tooLarge() throws {
+    var store = Store()
+    try store.read()
+    for key in ["a", "b", "c"] { try store.write(KeyWrite(key, .string(String(repeating: "x", count: 900)))) }
+    try store.write(KeyWrite("p", .integer(1)), KeyWrite("q", .integer(1)))
+    #expect(try store.upload(.tooLarge) == ["a", "b", "c", "p", "q"])
+    #expect(store.core.heldKeys.isEmpty && store.events.isEmpty)
+    // The size that it has learned is part of its state.
+    var restored = ReplicaCore(store.core.replica)
+    _ = restored.replay(.restored(store.core.state), at: store.now)
+    #expect(restored.state == store.core.state)
+    #expect(try store.upload() == ["a", "p", "q"])
+    #expect(try store.upload(.tooLarge) == ["b"])
+    #expect(store.core.heldKeys == ["b"] && store.events.last?.reason == .quotaViolation)
+    #expect(try store.upload() == ["c"])
+    #expect(store.core.pendingKeys == ["b"])
+  }
+
+  @Test("The bytes of a request count for its size, not those of the values' contents")
+  func encodedSize() throws {
+    var store = Store()
+    try store.read()
+    // Empty strings have no contents.
+    let many = StoredValue.array(Array(repeating: .string(""), count: 120_000))
+    for key in ["a", "b"] { try store.write(KeyWrite(key, many)) }
+    #expect(try store.upload() == ["a"])
+    #expect(try store.upload() == ["b"])
+    let parts = store.core.parts(of: [KeyWrite("a", many), KeyWrite("b", many), KeyWrite("c", nil)])
+    #expect(parts.map(\.count) == [1, 2])
+  }
+
   @Test("A write for which there was no room is tried again when another replica makes room")
   func room() throws {
     var (store, other) = (Store(), Store(2))

@@ -50,7 +50,8 @@ struct ReplicaJournalTests {
           revision: Int64(random.below(99))))
     case 2: return random.chance(1, in: 2) ? .uploadIsDue : .uploadWasDue
     default:
-      return .uploadEnded(random.below(9), random.pick([.applied(revision: 7), .outdated, .overQuota, .unknown]))
+      let outcomes: [UploadOutcome] = [.applied(revision: 7), .outdated, .overQuota, .unknown, .tooLarge]
+      return .uploadEnded(random.below(9), random.pick(outcomes))
     }
   }
 

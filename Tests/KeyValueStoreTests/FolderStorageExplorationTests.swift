@@ -42,7 +42,7 @@ struct FolderStorageExplorationTests {
         for upload in 1...6 {
           switch try contents.write(Self.values(upload), upload: upload) {
           case .applied: acknowledged = upload
-          case .outdated, .overQuota: Issue.record("nobody else writes")
+          case .outdated, .overQuota, .tooLarge: Issue.record("nobody else writes")
           case .unknown:
             isUncertain = true
             throw SharedStorageFailure(.unreachable, "it has ended")

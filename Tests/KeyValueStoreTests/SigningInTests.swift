@@ -137,7 +137,7 @@ struct SigningInTests {
   }
 
   @Test(
-    "CK-13: Values are on the disk at the account, with their directories, before they're removed where they were")
+    "CK-13: Values and their directories are on the disk at the account before they're removed where they were")
   func durableBeforeRemoval() throws {
     let sandbox = try StoreSandbox()
     let door = ScriptedFileSystem { _ in .proceed }
@@ -148,7 +148,7 @@ struct SigningInTests {
     let count = door.log.count
     try local.transferAll(to: &ann, at: 2, isForced: false)
     let calls = door.log.dropFirst(count).compactMap { call -> String? in
-      guard let path = call.openedPath?.description, call.call == .write || call.call == .synchronize else { return nil }
+      guard let path = call.openedPath?.description, [.write, .synchronize].contains(call.call) else { return nil }
       return "\(call.call == .write ? "write" : "sync") \(path.dropFirst(sandbox.path.count))"
     }
     #expect(

@@ -175,7 +175,7 @@ struct ReplicaFile: ~Copyable, Sendable {
     guard let event = try writeMakingRoom(at: now, input) else { return [] }
     let effects = core.replay(event, at: now)
     // Everything is in the file already: a journal that can't be written anew now will be the next time.
-    if length >= lengthMax { try? compact(at: now, isMaking: false) }
+    if length >= lengthMax, core.keyWithoutFunction == nil { try? compact(at: now, isMaking: false) }
     return effects
   }
 
@@ -332,6 +332,7 @@ struct ReplicaFile: ~Copyable, Sendable {
       return event
     } catch {
       guard error.code == .noSpace else { throw error }
+      if core.keyWithoutFunction != nil { throw noRoom(error) }
       reason = error
     }
     do throws(KeyValueStoreError) { try compact(at: now, isMaking: true) } catch { throw noRoom(reason) }

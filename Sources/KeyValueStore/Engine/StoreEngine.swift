@@ -33,11 +33,14 @@ final class StoreEngine: Sendable {
   private let sealFailures = Guarded(KeyTable<KeyValueStoreError>())
   private let sealing: StoreSealing?
   private let now: @Sendable () -> Int64
+  /// The settings that the program has named, and otherwise those that a replica has.
+  private let settings: @Sendable (ReplicaSettings) -> ReplicaSettings
   /// Its watches are those of the present replica, and change while that's locked, but for the first ones.
   private let watching: StoreWatch
 
   init(
-    _ place: StorePlace, _ limits: StoreLimits, _ settings: ReplicaSettings, _ policies: [String: MergePolicy],
+    _ place: StorePlace, _ limits: StoreLimits, _ settings: @escaping @Sendable (ReplicaSettings) -> ReplicaSettings,
+    _ policies: [String: MergePolicy],
     _ sealing: StoreSealing?, files: any FileSystem, now: @escaping @Sendable () -> Int64, watching: StoreWatch
   ) throws(KeyValueStoreError) {
     name = place.store
@@ -53,7 +56,8 @@ final class StoreEngine: Sendable {
     let custom = Guarded(policies)
     customPolicies = custom
     var file = try Self.file(in: directory, of: place, limits, custom, files)
-    if !file.core.has(settings) { _ = try file.append(at: now()) { (_) in .configured(settings) } }
+    self.settings = settings
+    try Self.state(settings, in: &file, at: now())
     values = Guarded(KeyTable())
     let kept = file.core.table
     replica = Guarded(Replica(file: consume file, directory: directory))
@@ -130,6 +134,17 @@ final class StoreEngine: Sendable {
       })
   }
 
+  /// Appends the settings that the program has named, unless they're those of the store.
+  private static func state(
+    _ settings: (ReplicaSettings) -> ReplicaSettings, in file: inout ReplicaFile, at now: Int64
+  ) throws(KeyValueStoreError) {
+    if file.core.has(settings(file.core.settings)) { return }
+    _ = try file.append(at: now) { (core) in
+      let settings = settings(core.settings)
+      return core.has(settings) ? nil : .configured(settings)
+    }
+  }
+
   /// The directory of the present account's replica.
   var directory: SystemPath { replica.withLock { $0.directory } }
 
@@ -151,8 +166,14 @@ final class StoreEngine: Sendable {
       return (directory, try watch(directory))
     }
     var file = try Self.file(in: directory, of: place, limits, customPolicies, files)
-    let settings = read { $0.settings }
-    if !file.core.has(settings) { _ = try file.append(at: now()) { (_) in .configured(settings) } }
+    let policies = customPolicies.withLock { $0.mapValues(\.kind) }
+    let settings = settings
+    try Self.state(
+      { present in
+        var settings = settings(present)
+        settings.policies.merge(policies) { $1 }
+        return settings
+      }, in: &file, at: now())
     var next = Optional(consume file)
     let now = now()
     let error = replica.withLock { replica -> KeyValueStoreError? in
@@ -238,6 +259,8 @@ final class StoreEngine: Sendable {
   func define(_ key: String, _ policy: MergePolicy) throws(KeyValueStoreError) {
     if sealing != nil, policy.kind != .lastWriter { throw Self.unmergeable(key) }
     customPolicies.withLock { $0[key] = policy }
+    // The synchronizer may wait for its function.
+    signal()
     if read({ $0.policies[key] == policy.kind }) { return }
     _ = try append { (core) in
       var settings = core.settings

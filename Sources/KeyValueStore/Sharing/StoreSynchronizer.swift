@@ -62,6 +62,10 @@ final class StoreSynchronizer: Sendable {
       do throws(KeyValueStoreError) {
         // Makes the directory, if somebody has removed it.
         _ = try engine.append(in: generation) { _ in nil }
+        if let key = engine.read({ $0.keyWithoutFunction }) {
+          await leave(to: key)
+          continue
+        }
         let turn = try SyncTurn(in: directory, files)
         guard try await waitForTurn(turn) else { break }
         status.withLock { $0.isActive = true }
@@ -74,6 +78,16 @@ final class StoreSynchronizer: Sendable {
       }
       status.withLock { $0 = Status(failure: $0.failure) }
     }
+  }
+
+  /// Leaves uploads to programs that can merge the values of a key, until this one can or something else has changed.
+  private func leave(to key: String) async {
+    let failure = KeyValueStoreError(
+      .unreachable,
+      "the values of '\(key)' are merged by a function that this program hasn't stated, so it leaves uploads to programs that have; see MergePolicy.custom"
+    )
+    if status.withLock({ $0.failure }) != failure { fail(failure) }
+    await wakeUp.wait(until: clock.now.advanced(by: Self.longPause), clock)
   }
 
   /// - Returns: Whether it has the turn; otherwise the task was cancelled.
@@ -98,7 +112,7 @@ final class StoreSynchronizer: Sendable {
         try await workOnce(try makeStorage(try begin()), &pacing)
       } catch {
         // The lock of the turn may have been removed together with the journal.
-        if Task.isCancelled || isOther() { return }
+        if Task.isCancelled || isOther() || engine.read({ $0.keyWithoutFunction }) != nil { return }
         if error.kind != .gap { fail(KeyValueStoreError(error)) }
         let pause = pacing.failed(error.kind)
         if pause > .zero { await sleep(pause) }
@@ -230,6 +244,9 @@ final class StoreSynchronizer: Sendable {
     do throws(KeyValueStoreError) {
       return try engine.append(in: generation) { (core) throws(KeyValueStoreError) in
         let input = input(core)
+        if let key = core.keyWithoutFunction {
+          throw KeyValueStoreError(.unreachable, "the values of '\(key)' are merged by another program's function")
+        }
         if replica.withLock({ $0 != core.replica }) {
           throw KeyValueStoreError(.closed, "somebody has removed the journal of the store; there's a new one by now")
         }
