@@ -77,6 +77,8 @@ package struct ReplicaCore: Sendable {
   /// The last of the values that were given up, oldest first.
   package internal(set) var losses: [Loss] = []
   static let lossCountMax = 100
+  /// How many bytes the values of losses have together; the last one may have more.
+  static let lossByteCountMax = 1 << 20
 
   package init(
     _ replica: ReplicaID, limits: StoreLimits = StoreLimits(), budget: UploadBudget = UploadBudget(),
@@ -180,8 +182,11 @@ package struct ReplicaCore: Sendable {
   }
 
   mutating func lose(_ key: String, _ value: StoredValue?, _ time: HybridTime, to winner: HybridTime) {
-    if losses.count == Self.lossCountMax { losses.removeFirst() }
     losses.append(Loss(key: key, value: value, time: time, winner: winner))
+    var byteCount = losses.reduce(0) { $0 + ($1.value?.byteCount ?? 0) }
+    while losses.count > Self.lossCountMax || byteCount > Self.lossByteCountMax && losses.count > 1 {
+      byteCount -= losses.removeFirst().value?.byteCount ?? 0
+    }
   }
 
   /// The effect that leads to the next upload, if there's something to upload.

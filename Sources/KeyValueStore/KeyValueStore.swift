@@ -234,7 +234,7 @@ public final class KeyValueStore: Sendable {
   /// The keys whose last write isn't uploaded.
   public var pendingKeys: Set<String> { engine.read { $0.pendingKeys } }
 
-  /// The values that were given up for those of other devices, oldest first; the last hundred.
+  /// The values that were given up for those of other devices, oldest first; the last hundred, or megabyte.
   public var losses: [StoreLoss] { engine.losses }
 }
 

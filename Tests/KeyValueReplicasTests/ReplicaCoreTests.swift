@@ -346,6 +346,22 @@ struct ReplicaCoreTests {
     #expect(parts.map(\.count) == [1, 2])
   }
 
+  @Test("Values that were given up are kept up to a number, and up to a megabyte; the last one always")
+  func lossLimits() {
+    var core = ReplicaCore(ReplicaID(rawValue: 1))
+    let time = HybridTime(wall: 1, count: 0, replica: ReplicaID(rawValue: 2))
+    func data(_ count: Int) -> StoredValue { .data(Array(repeating: 1, count: count)) }
+    for number in 0..<101 { core.lose("\(number)", .integer(1), time, to: time) }
+    #expect(core.losses.count == 100 && core.losses.first?.key == "1")
+    core.lose("half", data(1 << 19), time, to: time)
+    core.lose("other half", data(1 << 19), time, to: time)
+    #expect(core.losses.map(\.key) == ["half", "other half"])
+    core.lose("small", .boolean(true), time, to: time)
+    #expect(core.losses.map(\.key) == ["other half", "small"])
+    core.lose("large", data(1 << 21), time, to: time)
+    #expect(core.losses.map(\.key) == ["large"])
+  }
+
   @Test("A write for which there was no room is tried again when another replica makes room")
   func room() throws {
     var (store, other) = (Store(), Store(2))
