@@ -123,4 +123,23 @@ struct RegularExpressionTests {
     let predicate = MetadataPredicate.attribute("x", as: String.self).matches(pattern)
     #expect(try error { () throws(MetadataPredicateError) in _ = try predicate.compiled() }.code == .regularExpression)
   }
+
+  @Test(
+    "P57: Quantifiers of quantifiers are limited, also of an item's pattern", arguments: ["{1}", "*", "?", "{1,2}"])
+  func stackedQuantifiers(quantifier: String) throws {
+    let pattern = "a" + String(repeating: quantifier, count: 100_000)
+    let predicate = MetadataPredicate.attribute("x", as: String.self).matches(pattern)
+    #expect(try error { () throws(MetadataPredicateError) in _ = try predicate.compiled() }.code == .regularExpression)
+    let computed = try MetadataPredicate(format: "x MATCHES y").compiled()
+    #expect(!computed.matches(["x": "a", "y": .string(pattern)] as MetadataValue))
+    // A few, as people write them by mistake.
+    #expect(try matches("a" + String(repeating: quantifier, count: 3), "a"))
+  }
+
+  @Test("P57: A pattern in groups with quantifiers of quantifiers isn't deeper than both limits")
+  func groupedQuantifiers() throws {
+    let pattern = (0..<40).reduce("a") { pattern, _ in "(" + pattern + ")" + String(repeating: "{1}", count: 40) }
+    let predicate = MetadataPredicate.attribute("x", as: String.self).matches(pattern)
+    #expect(try error { () throws(MetadataPredicateError) in _ = try predicate.compiled() }.code == .regularExpression)
+  }
 }

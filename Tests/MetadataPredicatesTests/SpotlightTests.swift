@@ -152,6 +152,26 @@ struct SpotlightTests {
     #expect(try holds("date == $time.today(1)", for: try changed("2018-10-28T23:00:00Z"), in: noon))
   }
 
+  @Test(
+    "S6: a day without midnight begins when clocks are set forward",
+    arguments: [-4 * 3_600, -5 * 3_600, -3_600, 0, 2 * 3_600])
+  func missingMidnight(offset: Int) throws {
+    // The clocks go from 2024-09-08 00:00 to 01:00.
+    let change = MetadataDate(secondsSince1970: 1_725_753_600 - Double(offset))
+    let calendar = PredicateCalendar { $0 < change ? offset : offset + 3_600 }
+    for minute in -180...180 {
+      let now = MetadataDate(secondsSince2001: change.secondsSince2001 + Double(minute * 60))
+      let today = try #require(calendar.beginning(of: .day, around: now, movedBy: 0, .day))
+      let tomorrow = try #require(calendar.beginning(of: .day, around: now, movedBy: 1, .day))
+      let yesterday = try #require(calendar.beginning(of: .day, around: now, movedBy: -1, .day))
+      #expect(today <= now && now < tomorrow, "\(minute)")
+      #expect((minute < 0 ? tomorrow : today) == change, "\(minute)")
+      let length = minute < 0 ? 24 : 23
+      #expect(tomorrow.secondsSince2001 - today.secondsSince2001 == Double(length * 3_600), "\(minute)")
+      #expect(today.secondsSince2001 - yesterday.secondsSince2001 == 86_400, "\(minute)")
+    }
+  }
+
   @Test("S7, S8: a date is equal to its seconds since 2001")
   func numbers() throws {
     #expect(try holds("date == $time.iso(2001-01-01T00:01:00Z)", for: ["date": 60]))

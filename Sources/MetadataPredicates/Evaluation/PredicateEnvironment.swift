@@ -97,9 +97,16 @@ public struct PredicateCalendar: Sendable {
   }
 
   /// The offset is that of the moment itself, which depends on the offset: a second computation settles it.
+  ///
+  /// Where clocks are set forward at midnight, the day begins in that moment: by the offset before.
   private func utc(localSeconds: Double) -> MetadataDate {
-    let guess = localSeconds - Double(secondsFromUTC(MetadataDate(secondsSince2001: localSeconds)))
-    return MetadataDate(
-      secondsSince2001: localSeconds - Double(secondsFromUTC(MetadataDate(secondsSince2001: guess))))
+    let guess = localSeconds - offset(at: localSeconds)
+    let moment = localSeconds - offset(at: guess)
+    let before = offset(at: moment)
+    return MetadataDate(secondsSince2001: moment + before < localSeconds ? localSeconds - before : moment)
+  }
+
+  private func offset(at secondsSince2001: Double) -> Double {
+    Double(secondsFromUTC(MetadataDate(secondsSince2001: secondsSince2001)))
   }
 }

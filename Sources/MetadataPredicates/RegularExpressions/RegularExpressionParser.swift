@@ -21,6 +21,8 @@ struct RegularExpressionParser {
   var position = 0
   var flags: Flags
   private var depth = 0
+  /// How many quantifiers are applied to what another one has made; each is a level deeper.
+  private var stackedCount = 0
 
   init(_ pattern: String, ignoresCase: Bool) {
     scalars = Array(pattern.unicodeScalars)
@@ -202,6 +204,7 @@ struct RegularExpressionParser {
     -> RegularExpression.Node
   {
     var node = atom
+    var isQuantified = false
     while true {
       let place = position
       let bounds: (min: Int, max: Int?)
@@ -218,10 +221,13 @@ struct RegularExpressionParser {
       }
       if take("+") { throw refused("a possessive quantifier", at: place) }
       _ = take("?")
+      // The first one of each group is a level of the group.
+      if isQuantified { stackedCount += 1 }
+      if stackedCount > Self.groupDepthMax {
+        throw error("more than \(Self.groupDepthMax) quantifiers follow other ones", at: place)
+      }
+      isQuantified = true
       node = .repeated(node, min: bounds.min, max: bounds.max)
-      depth += 1
-      defer { depth -= 1 }
-      if depth > Self.groupDepthMax { throw error("quantifiers are more than \(Self.groupDepthMax) levels deep") }
     }
   }
 

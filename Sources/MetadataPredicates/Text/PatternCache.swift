@@ -27,10 +27,15 @@ final class PatternCache: @unchecked Sendable {
   func pattern(
     _ text: String, _ prepare: (String) throws(MetadataPredicateError) -> StringMatcher
   ) -> Pattern {
-    if let known = exclusively({ entries.first { $0.text == text }?.pattern }), let known { return known }
+    if let known = exclusively({ entries.first { Self.isSame($0.text, text) }?.pattern }), let known { return known }
     let pattern = Pattern { () throws(MetadataPredicateError) in try prepare(text) }
     _ = exclusively { insert(text, pattern) }
     return pattern
+  }
+
+  /// Texts that are canonically equal may be different patterns.
+  private static func isSame(_ one: String, _ other: String) -> Bool {
+    one == other && one.utf8.elementsEqual(other.utf8)
   }
 
   private func insert(_ text: String, _ pattern: Pattern) {
