@@ -111,6 +111,8 @@
     let place: SystemPath
     /// The item that may be replaced; any if it's `nil`.
     let expected: StampedItem?
+    /// Nothing was there: an item that's there by now is another program's.
+    var expectsNothing = false
     /// The item that has taken its place.
     var written: StampedItem?
   }

@@ -163,10 +163,11 @@
 
     /// Writes contents by the methods that the program may override.
     nonisolated func write(
-      _ contents: SharedReference<Any>, to url: URL, for operation: SaveOperation, insteadOf found: StampedItem? = nil
+      _ contents: SharedReference<Any>, to url: URL, for operation: SaveOperation, insteadOf found: StampedItem? = nil,
+      expectsNothing: Bool = false
     ) throws -> Finding {
       let attributes = try fileAttributesToWrite(to: url, for: operation)
-      saving.withLock { $0 = SafeSave(place: url.systemPath, expected: found) }
+      saving.withLock { $0 = SafeSave(place: url.systemPath, expected: found, expectsNothing: expectsNothing) }
       defer { saving.withLock { $0 = nil } }
       try writeContents(contents.value, andAttributes: attributes, safelyTo: url, for: operation)
       // Unless a class has gone on writing, what was put there is the base, whatever is there by now.

@@ -1,6 +1,7 @@
 #if !canImport(ObjectiveC)
   internal import FilePackages
   internal import Foundation
+  internal import Glibc
   internal import SystemInterface
 
   // How a document's file is read and written, unless its class says otherwise.
@@ -37,13 +38,16 @@
       _ contents: Any, _ attributes: [AnyHashable: Any], _ url: URL, _ operation: SaveOperation
     ) throws {
       let place = url.systemPath
-      let expected = saving.withLock { $0?.place == place ? $0?.expected : nil }
+      let save = saving.withLock { $0?.place == place ? $0 : nil }
+      let expected = save?.expected
       try withDraft(beside: url) { new in
         let isThere = try HostFileSystem().statusIfPresent(of: place) != nil
         let restore = (contents as? FileWrapper)?.capturePlaces()
         do {
           try writeContents(contents, to: new.url, for: operation, originalContentsURL: isThere ? url : nil)
-          if isThere {
+          if save?.expectsNothing == true {
+            try add(new, at: url)
+          } else if isThere {
             try exchange(new, with: url, expected)
           } else if expected != nil {
             throw ChangedMeanwhile()
@@ -62,6 +66,17 @@
       if known.isEmpty { return }
       try FileManager.default.setAttributes(
         Dictionary(known) { first, _ in first }, ofItemAtPath: url.path)
+    }
+
+    /// Puts what was written at a place where nothing was, unless another program has made an item there since.
+    private nonisolated func add(_ new: Draft, at url: URL) throws {
+      let (files, source) = (HostFileSystem(), new.url.systemPath)
+      do throws(SystemError) {
+        try files.synchronizeItem(at: source)
+        try files.moveItem(from: source, to: url.systemPath, replacing: false)
+      } catch { throw error.errno == EEXIST ? ChangedMeanwhile() : FileManager.cocoaError(error, url) as any Error }
+      // A class may write again: that's its own file.
+      saving.withLock { $0?.expectsNothing = false }
     }
 
     /// Puts what was written in the place of the file, unless another program has written that since it was compared.

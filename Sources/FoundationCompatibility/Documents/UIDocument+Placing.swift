@@ -64,7 +64,11 @@
     nonisolated func write(_ contents: SharedReference<Any>, toPlace url: URL) throws -> Finding {
       for _ in 0..<Self.attemptCountMax {
         let status = try HostFileSystem().statusIfPresent(of: url.systemPath)
-        guard let status else { return try write(contents, to: url, for: .forCreating) }
+        guard let status else {
+          do {
+            return try write(contents, to: url, for: .forCreating, expectsNothing: true)
+          } catch is ChangedMeanwhile { continue }
+        }
         let isReadable = status.kind == .regular || status.kind == .directory
         let found = isReadable ? try FileStamp.find(at: url.systemPath) : nil
         switch FoundItem(status, found?.stamp, newContents: contents.value) {

@@ -63,6 +63,28 @@ import Testing
     }
   }
 
+  @Test("CD-77: So does what another program makes at a free place until the last instant", arguments: [false, true])
+  func createdMeanwhile(isPackage: Bool) async throws {
+    try await withSandbox { box in
+      let place = box.url(isPackage ? "b.pkg" : "b.txt")
+      let file = isPackage ? box.url("b.pkg/text.txt") : place
+      let document = isPackage ? WrappedNote(fileURL: place) : NoteDocument(fileURL: place)
+      document.text = "mine"
+      var isFirst = true
+      document.whileWriting = {
+        if isFirst { _ = try? box.write(isPackage ? "b.pkg/text.txt" : "b.txt", "theirs") }
+        isFirst = false
+      }
+      #expect(await document.save(to: place, for: .forCreating))
+      #expect(try box.text(file) == "mine")
+      let versions = try #require(NSFileVersion.otherVersionsOfItem(at: place))
+      #expect(
+        try versions.map { try box.text(isPackage ? $0.url.appendingPathComponent("text.txt") : $0.url) } == ["theirs"])
+      #expect(try FileManager.default.contentsOfDirectory(atPath: box.root.path) == [place.lastPathComponent])
+      #expect(await document.close())
+    }
+  }
+
   @Test("CD-77: So does a package, and what has the same contents needs no version")
   func packages() async throws {
     try await withSandbox { box in
@@ -164,4 +186,11 @@ private final class ObservingNote: NoteDocument {
   }
 
   override nonisolated var observesUncoordinatedChanges: Bool { isObserving }
+}
+
+/// A note in a package.
+private final class WrappedNote: NoteDocument {
+  override func contents(forType typeName: String) throws -> Any {
+    FileWrapper(directoryWithFileWrappers: ["text.txt": FileWrapper(regularFileWithContents: Data(text.utf8))])
+  }
 }
