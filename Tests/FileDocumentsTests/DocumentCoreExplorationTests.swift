@@ -7,9 +7,9 @@ import Testing
 @Suite("The decisions of a document, in every order", .timeLimit(.minutes(20)))
 struct DocumentCoreExplorationTests {
   @Test(
-    "CD-15, CD-23, CD-27, CD-45, UD-20, ND-9, PP-9: Each call ends once, nothing is lost, conflicts are in the state, and editing goes on",
+    "CD-10, CD-12, CD-15, CD-23, CD-27, CD-45, UD-20, ND-9, PP-9: Each call ends once, nothing is lost, conflicts are in the state, and editing goes on",
     arguments: DocumentScenario.small + DocumentScenario.versions + DocumentScenario.decisions
-      + DocumentScenario.searches
+      + DocumentScenario.searches + DocumentScenario.undoing
       + (Budget.isLong ? DocumentScenario.medium : []))
   func everyOrder(scenario: DocumentScenario) async {
     let result = await LongRun.run { DocumentExplorer(scenario: scenario).exploreAll() }
@@ -56,6 +56,7 @@ extension DocumentMutant {
     switch self {
     case .neverLooksForVersions, .ignoresVersions, .looksForVersionsAnyway: DocumentScenario.versions
     case .ignoresFinds, .forgetsSearch: DocumentScenario.searches
+    case .takesUnread: DocumentScenario.undoing
     case .asksNobody, .delaysRetries, .forgetsPlaces, .ignoresLocks, .forgetsReading:
       DocumentScenario.decisions + DocumentScenario.medium
     case .ignoresChanges: [.merging]

@@ -1,5 +1,6 @@
-import MetadataPredicates
 import Testing
+
+@testable import MetadataPredicates
 
 @Suite("Spotlight's query language")
 struct SpotlightTests {

@@ -29,6 +29,9 @@ extension DocumentCore {
     case (.check, .differs(let unreadable)):
       incoming = .found(unreadable: unreadable)
       noteThere()
+    case (.check, .differsUnread):
+      incoming = .unread
+      noteThere()
     case (.check, .failed(let error)): readingError = error
     case (.check, .missing), (.write, .missing): becomeDetached(&effects)
 
@@ -36,6 +39,9 @@ extension DocumentCore {
     case (.write, .differs(let unreadable)):
       incoming = .found(unreadable: unreadable)
       // The request that led to this write leads to the next one.
+      wantsAutosave = true
+    case (.write, .differsUnread):
+      incoming = .unread
       wantsAutosave = true
     case (.write, .failed(let error)): noteSavingError(error, ended, at: now, &effects)
 
@@ -95,7 +101,7 @@ extension DocumentCore {
   mutating func limited(
     _ outcome: OperationOutcome, of ended: Running, _ effects: inout [DocumentEffect]
   ) -> OperationOutcome {
-    guard case .write = ended.operation, case .differs = outcome else { return outcome }
+    guard case .write = ended.operation, outcome.isDifference else { return outcome }
     if overtakenCount < Self.overtakenCountMax {
       overtakenCount += 1
       return outcome
@@ -121,6 +127,7 @@ extension DocumentCore {
   /// Other contents are here, and they aren't in the file.
   private mutating func noteChangedContents(at now: MonotonicTime) {
     revision += 1
+    count.noteOtherSaved()
     count.note(.done)
     _ = schedule.noteEdit(size: 0, at: now)
     wantsAutosave = true
@@ -139,13 +146,18 @@ extension DocumentCore {
     savingError = nil
     readingError = nil
     isSavingStopped = false
-    if !hasUnsavedChanges { schedule.noteSaving() }
+    if hasUnsavedChanges { scheduleUnsaved(at: now) } else { schedule.noteSaving() }
     for index in calls.indices where calls[index].kind == .save && calls[index].target <= ended.revision {
       calls[index].didSave = true
     }
     if let first = firstCall, first.wantsSave, let index = calls.firstIndex(where: { $0.id == first.id }) {
       calls[index].didSave = true
     }
+  }
+
+  /// Contents that count as unsaved now may have been saved ones a moment ago, which had no time to be saved at.
+  private mutating func scheduleUnsaved(at now: MonotonicTime) {
+    if schedule.due == nil { _ = schedule.noteEdit(size: 0, at: now) }
   }
 
   /// Calls that waited for the write end with its error; later ones have a write of their own.
@@ -176,10 +188,17 @@ extension DocumentCore {
     _ kept: KeptContents, _ ended: Running, at now: MonotonicTime, _ effects: inout [DocumentEffect]
   ) {
     switch (incoming, kept) {
+    // Everything was taken back meanwhile: the contents of the other program are the document's.
+    case (.keepingTheirs, .theirs) where !hasUnsavedChanges:
+      incoming = nil
+      needsCheck = true
+      effects.append(.change(.dropIncoming))
     case (.keepingTheirs, .theirs):
       incoming = nil
       readingError = nil
       effects.append(.change(.rebase))
+      count.noteOtherSaved()
+      scheduleUnsaved(at: now)
     // Edited all the same: that isn't kept yet.
     case (.keepingMine, .mine) where revision != ended.revision: break
     case (.keepingMine, .mine):

@@ -10,9 +10,10 @@ extension DocumentCore {
       if writerCount > 0 || isDeletionAnnounced { problems.append("a file that isn't presented has a writer") }
       if incoming != nil { problems.append("a file that isn't presented has contents to decide about") }
     }
-    if incoming != nil, case .found = incoming {
-    } else if incoming != nil, !isBusy {
-      problems.append("a decision about contents waits for nothing")
+    switch incoming {
+    case nil, .found, .unread: break
+    case .merging, .keepingTheirs, .keepingMine:
+      if !isBusy { problems.append("a decision about contents waits for nothing") }
     }
     if isSearching || hasFoundSomething, phase != .open {
       problems.append("a file that isn't presented is searched for")

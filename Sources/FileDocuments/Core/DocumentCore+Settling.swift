@@ -155,10 +155,15 @@ extension DocumentCore {
         noteSavedContents()
       }
       return true
+    case .unread where !hasUnsavedChanges:
+      self.incoming = nil
+      effects.append(.change(.dropIncoming))
+      needsCheck = true
+      return true
     case .found(nil) where hasMerge:
       self.incoming = .merging
       return begin(.merge, &effects)
-    case .found, .keepingTheirs:
+    case .found, .unread, .keepingTheirs:
       self.incoming = .keepingTheirs
       return begin(.keep(.theirs), &effects)
     case .keepingMine: return begin(.keep(.mine), &effects)

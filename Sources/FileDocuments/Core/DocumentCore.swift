@@ -51,6 +51,8 @@ package struct DocumentCore: Hashable, Sendable {
   enum Incoming: Hashable, Sendable {
     /// Nobody has decided yet.
     case found(unreadable: DocumentError?)
+    /// The same, and they have to be read before the document can take them.
+    case unread
     /// The program is asked.
     case merging
     /// The document's contents stay, as soon as the others are a version.

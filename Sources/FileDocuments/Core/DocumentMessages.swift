@@ -165,6 +165,8 @@ package enum OperationOutcome: Hashable, Sendable {
   case unchanged
   /// `check` and `write`: the file isn't the base. Its contents lie ready, and the format can perhaps not read them.
   case differs(unreadable: DocumentError?)
+  /// `check` and `write`: the file isn't the base. Its contents weren't loaded, because something was unsaved when the operation began.
+  case differsUnread
   /// `check`, `write` and `load`: there's no file.
   case missing
   /// `merge`: the program has put both together.
@@ -175,6 +177,16 @@ package enum OperationOutcome: Hashable, Sendable {
   case keptMine
   /// `listConflicts`.
   case conflicts(Bool)
+}
+
+extension OperationOutcome {
+  /// Whether the file isn't the base.
+  package var isDifference: Bool {
+    switch self {
+    case .differs, .differsUnread: true
+    default: false
+    }
+  }
 }
 
 /// The change of the contents in memory after an operation.

@@ -83,6 +83,12 @@ package struct EditCount: Hashable, Sendable {
   /// The contents that a token names are in the file.
   package mutating func noteSaved(_ token: DocumentEditToken) { saved = token }
 
+  /// Contents are in the file that were never the document's, and those that it has stay: no undoing leads to what is saved.
+  package mutating func noteOtherSaved() {
+    number += 1
+    oldestNumber = number
+  }
+
   /// Other contents have come that are saved; nothing can be taken back to those before.
   package mutating func restart() {
     number += 1

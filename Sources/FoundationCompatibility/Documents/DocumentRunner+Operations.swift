@@ -94,7 +94,7 @@
           document.neighbour.hold(url)
           if stamp == base { return Finding(.unchanged) }
           if mayTakeOver { try document.read(from: url) } else { try stamp.checkKind(base, at: url) }
-          return Finding(.differs(unreadable: nil), stamp, at: url)
+          return Finding(mayTakeOver ? .differs(unreadable: nil) : .differsUnread, stamp, at: url)
         }
       } then: { [self] document, finding in
         let arrived = document.inbox.close()
@@ -110,6 +110,10 @@
       do {
         if core.published.hasUnsavedChanges {
           try stamp.checkKind(base, at: document.fileURL)
+          var finding = finding
+          // A class that reads by itself has loaded them.
+          if arrived != nil { finding.outcome = .differsUnread }
+          return finding
         } else if let arrived {
           try document.load(fromContents: arrived.value, ofType: document.fileType)
         }
@@ -167,7 +171,7 @@
           guard let present = try FileStamp.stamp(of: url) else { return Finding(.missing) }
           if present != base {
             try present.checkKind(base, at: url)
-            return Finding(.differs(unreadable: nil), present, at: url)
+            return Finding(.differsUnread, present, at: url)
           }
           try move()
           return try document.write(contents, over: base, at: target)

@@ -174,7 +174,7 @@
     }
 
     private func end(_ handlers: [DocumentHandler], _ outcome: OperationOutcome) {
-      if case .differs = outcome {
+      if outcome.isDifference {
         heldHandlers += handlers
       } else {
         for handler in handlers { handler(outcome == .done) }

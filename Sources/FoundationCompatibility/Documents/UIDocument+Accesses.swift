@@ -139,7 +139,7 @@
         guard let found = try FileStamp.find(at: url.systemPath) else { return Finding(.missing) }
         if found.stamp != base {
           try found.stamp.checkKind(base, at: url)
-          return Finding(.differs(unreadable: nil), found.stamp, at: url)
+          return Finding(.differsUnread, found.stamp, at: url)
         }
         // The new package has none of these files.
         if found.hasMemberLeftovers { try memberLeftovers(at: url).takeBeforeReplacement() }
@@ -148,7 +148,7 @@
           neighbour.hold(url)
           return finding
         } catch let error as ChangedMeanwhile {
-          if error.areMembersAltered { return Finding(.differs(unreadable: nil), found.stamp, at: url) }
+          if error.areMembersAltered { return Finding(.differsUnread, found.stamp, at: url) }
         }
       }
       throw DocumentError(

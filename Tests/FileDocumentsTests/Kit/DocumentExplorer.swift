@@ -50,6 +50,8 @@ enum DocumentMutant: String, CaseIterable, Sendable {
   case ignoresFinds
   /// Nobody is notified of the end of a search.
   case forgetsSearch
+  /// Contents that weren't loaded count as loaded.
+  case takesUnread
 
   func event(_ event: DocumentEvent, _ model: DocumentModel) -> [DocumentEvent] {
     switch (self, event) {

@@ -165,14 +165,16 @@ extension DocumentModel {
     case .editRegardless:
       positions[script] += 1
       guard core.phase != .closed else { return }
-      let mark = newMark()
-      memory.contents?.marks |= mark
-      receive(.editedRegardless(.done, size: 1), mutant)
+      receive(.editedRegardless(.done, size: edit()), mutant)
+    case .undo:
+      positions[script] += 1
+      guard core.phase != .closed, let mark = undoable.popLast() else { return }
+      memory.contents?.marks &= ~mark
+      forgiven |= mark
+      receive(.editedRegardless(.undone, size: 1), mutant)
     case .edit where core.editingError == nil:
       positions[script] += 1
-      let mark = newMark()
-      memory.contents?.marks |= mark
-      receive(.edited(.done, size: 1), mutant)
+      receive(.edited(.done, size: edit()), mutant)
     case .edit where core.published.conditions.contains(.closed) && core.calls.isEmpty:
       // There's nothing to edit any more.
       positions[script] += 1
@@ -180,6 +182,13 @@ extension DocumentModel {
     case .edit where core.editingError?.code == .locked: positions[script] += 1
     case .edit: call(.awaitEditing, by: script, mutant)
     }
+  }
+
+  private mutating func edit() -> Int {
+    let mark = newMark()
+    memory.contents?.marks |= mark
+    undoable.append(mark)
+    return 1
   }
 
   private mutating func call(_ kind: DocumentCall, by script: Int, _ mutant: DocumentMutant?) {
@@ -241,13 +250,22 @@ extension DocumentModel {
   // MARK: - Operations
 
   private mutating func deliver(_ mutant: DocumentMutant?) {
-    guard let ended = operation, let outcome = ended.outcome else { return }
+    guard let ended = operation, var outcome = ended.outcome else { return }
     operation = nil
     if let incoming = ended.incoming { memory.incoming = incoming }
+    if loadsLate, outcome == .differs(unreadable: nil), !isLoaded(ended) {
+      outcome = mutant == .takesUnread ? outcome : .differsUnread
+      // Nobody looks at them; a class that reads by itself has those of the document.
+      memory.incoming?.contents = memory.contents
+    }
     memory.merged = ended.merged
     if let isLocked = ended.isLocked, isLocked != core.isLocked { receive(.lockSeen(isLocked), mutant) }
     receive(.completed(outcome), mutant)
     if let end = takeEndOfSearch() { feed(end, at: .zero, mutant) }
+  }
+
+  private func isLoaded(_ ended: Operation) -> Bool {
+    ended.kind == .check && ended.mayLoad && !core.published.hasUnsavedChanges
   }
 
   private mutating func perform(_ choice: Choice, _ mutant: DocumentMutant?) {

@@ -15,6 +15,8 @@ struct DocumentScenario: Sendable {
     case edit
     /// An edit that doesn't ask whether it may.
     case editRegardless
+    /// The last edit is taken back, whether it may be or not.
+    case undo
   }
 
   var name: String
@@ -37,6 +39,8 @@ struct DocumentScenario: Sendable {
   /// state isn't compared with them.
   var conflictChangeCount: Int?
   var hasMerge = false
+  /// Contents of other programs are loaded only if nothing is unsaved when an operation begins and ends, as in classes that read by themselves.
+  var loadsLate = false
   /// The errors about which the program is asked.
   var consultations = ConsultationScope.none
   /// How often another program locks or unlocks the file.
@@ -79,6 +83,8 @@ struct DocumentModel: Hashable {
     var isCancelled = false
     /// Nobody had asked for it when it began.
     var isAutomatic = false
+    /// Nothing was unsaved when it began.
+    var mayLoad = false
     /// Its effect on the files, before the document knows.
     var outcome: OperationOutcome?
     var incoming: Memory.Stored?
@@ -88,6 +94,9 @@ struct DocumentModel: Hashable {
   }
 
   var core: DocumentCore
+  let loadsLate: Bool
+  /// The edits that can be taken back.
+  var undoable: [UInt32] = []
   var memory = Memory()
   var file: MarkedText? = MarkedText(marks: 1)
   var versions: Set<MarkedText> = []
@@ -147,6 +156,7 @@ struct DocumentModel: Hashable {
 
   init(_ scenario: DocumentScenario) {
     core = DocumentCore(autosave: AutosavePolicy(interval: .nanoseconds(1)), hasMerge: scenario.hasMerge)
+    loadsLate = scenario.loadsLate
     positions = scenario.scripts.map { _ in 0 }
     awaited = scenario.scripts.map { _ in nil }
     writers = scenario.writers.map { Writer(deed: $0) }
@@ -195,6 +205,7 @@ struct DocumentModel: Hashable {
         if kind == .place, memory.contents == nil { memory.contents = MarkedText(marks: newMark()) }
         operation = Operation(kind: kind, contents: memory.contents)
         operation?.isAutomatic = !core.hasSavingCall
+        operation?.mayLoad = !core.published.hasUnsavedChanges
         if mutant == .keepsNothing, case .keep = kind { operation?.outcome = .done }
       case .beginErrand(let kind, for: _):
         if operation != nil || errand != nil { violation = "\(kind) began beside an operation" }
@@ -206,6 +217,7 @@ struct DocumentModel: Hashable {
       case .change(let change):
         if change == .forget, isDiscarding(effects) { forgiven |= memory.contents?.marks ?? 0 }
         memory.apply(change)
+        if change.replacesContents { undoable = [] }
       case .present:
         lastSession += 1
         session = lastSession

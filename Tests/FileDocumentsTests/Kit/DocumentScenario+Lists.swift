@@ -56,6 +56,24 @@ extension DocumentScenario {
       scripts: [[.call(.open), .editRegardless, .editRegardless, close]], writers: [.delete], failureCount: 1),
   ]
 
+  /// Explored in every order, with edits that are taken back, also while another program's text is looked at or kept.
+  static let undoing: [DocumentScenario] = [
+    DocumentScenario(
+      name: "CD-10: edits are taken back while another program appends",
+      scripts: [[.call(.open), .edit, .undo, .edit]], writers: [.append], strangerCount: 1),
+    DocumentScenario(
+      name: "CD-12: edits are taken back while a text isn't loaded",
+      scripts: [[.call(.open), .edit, .undo, .edit, close]],
+      writers: [.append], strangerCount: 1, loadsLate: true),
+    DocumentScenario(
+      name: "CD-10: merged contents can't be taken back to saved ones",
+      scripts: [[.call(.open), .edit, .undo, .undo, .edit]], writers: [.append], hasMerge: true),
+    DocumentScenario(
+      name: "CD-10: edits are taken back while saves fail",
+      scripts: [[.call(.open), .edit, .edit, .undo, .undo, close]],
+      strangerCount: 1, readerCount: 1, failureCount: 1, loadsLate: true),
+  ]
+
   /// Explored in every order, with versions that other programs announce.
   static let versions: [DocumentScenario] = [
     DocumentScenario(

@@ -36,6 +36,28 @@ import Testing
     }
   }
 
+  @Test("CD-12: Nor does it if the edits are taken back meanwhile: its text is loaded before it's overwritten")
+  func takenBackDuringSave() async throws {
+    try await withSandbox { box in
+      let document = NoteDocument(fileURL: try box.write("a.txt", "one"))
+      #expect(await document.open())
+      let url = document.fileURL
+      document.type(" mine")
+      document.whileWriting = {
+        document.whileWriting = nil
+        shell("printf theirs > \"$0\"", url.path)
+        document.text = "one"
+        document.updateChangeCount(.undone)
+      }
+      _ = await document.autosave()
+      await document.until { document.text == "theirs" }
+      document.type(" and mine")
+      #expect(await document.autosave())
+      #expect(try box.text(url) == "theirs and mine")
+      #expect(await document.close())
+    }
+  }
+
   @Test(
     "CD-12: Nor does a program that stores text in its mapping of the file, which changes no date",
     arguments: [true, false])
