@@ -42,7 +42,7 @@ struct DocumentationTests {
 
   @Test("The article about errors names every error code", arguments: FileCoordinationError.Code.allCases)
   func errorCodes(code: FileCoordinationError.Code) throws {
-    let article = try Package.text(of: "Sources/FileCoordination/FileCoordination.docc/Errors.md")
+    let article = try Package.text(of: "Sources/FileCoordination/FileCoordination.docc/ErrorsAndRemedies.md")
     #expect(article.contains("| `.\(code.name)`") || article.contains(", `.\(code.name)`"))
   }
 }
