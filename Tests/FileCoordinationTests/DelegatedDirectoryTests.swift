@@ -76,12 +76,16 @@ struct DelegatedDirectoryTests {
     try await withPair { pair in
       try await onThread {
         let coordinator = FileCoordinator(label: "hasty", domain: pair.domain)
-        for _ in 0..<100 { try coordinator.blocking.write(pair.file) { _ in } }
-        #expect(try pair.isDelegated)
-        let lastAccess = pair.domain.host.withState { $0.lastAccess }
-        for _ in 0..<100 { try coordinator.blocking.write(pair.file) { _ in } }
-        // Only the fast tier has a record of those.
-        #expect(pair.domain.host.withState { $0.lastAccess } == lastAccess)
+        // On a machine that's busy for seconds a process counts as stopped, and begins anew.
+        for _ in 0..<50 {
+          for _ in 0..<100 { try coordinator.blocking.write(pair.file) { _ in } }
+          if try !pair.isDelegated { continue }
+          let lastAccess = pair.domain.host.withState { $0.lastAccess }
+          for _ in 0..<100 { try coordinator.blocking.write(pair.file) { _ in } }
+          // Only the fast tier has a record of those.
+          if pair.domain.host.withState({ $0.lastAccess }) == lastAccess { return }
+        }
+        Issue.record("nothing is delegated, or it isn't kept")
       }
     }
   }
