@@ -18,7 +18,8 @@ extension ChangeCore {
     private(set) var isCrossing = false
     /// Another move has come since the last look.
     var isRenewed = false
-    var lookCount = 0
+    /// Time has passed, and not everything that has moved is settled.
+    var isWaiting = false
     /// A move may be found twice, by the events of its names and by the item that has come along.
     private var last: [ItemPath] = []
 
@@ -89,17 +90,24 @@ extension ChangeCore {
   /// Time enough has passed for everything that has moved to be settled.
   mutating func settleBurst() {
     requireIdleness()
-    guard var next = burst else { return }
-    let isBusy =
-      next.isRenewed || !moves.isEmpty || !changes.isEmpty || !reportedMoves.isEmpty || !followers.isEmpty
-    if isBusy, next.lookCount < Self.lookCountMax {
-      next.isRenewed = false
-      next.lookCount += 1
-      burst = next
+    guard let present = burst else { return }
+    if present.isRenewed {
+      burst?.isRenewed = false
       output.hasUnsettledBurst = true
-      return
+    } else if isMoving {
+      burst?.isWaiting = true
+    } else {
+      burst = nil
+      if present.isCrossing { watchEverythingAgain(doubting: present.outermost) }
     }
-    burst = nil
-    if next.isCrossing { watchEverythingAgain(doubting: next.outermost) }
   }
+
+  /// At the end of a turn: a burst that has waited goes on when the last thing is settled.
+  mutating func resumeBurst() {
+    guard burst?.isWaiting == true, !isMoving else { return }
+    burst?.isWaiting = false
+    output.hasUnsettledBurst = true
+  }
+
+  private var isMoving: Bool { !moves.isEmpty || !changes.isEmpty || !followers.isEmpty }
 }

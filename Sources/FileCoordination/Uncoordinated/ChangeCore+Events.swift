@@ -129,6 +129,7 @@ extension ChangeCore {
 
   /// Everything is known that was done before the last report: observers have seen what it says, unless a move is still to be reported.
   mutating func settleTold() {
+    resumeBurst()
     let (moves, reportedMoves) = (moves, reportedMoves)
     told.settle {
       moves.concernAround($0)
