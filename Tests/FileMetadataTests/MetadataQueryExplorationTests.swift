@@ -12,15 +12,18 @@ import WatchingTestSupport
 /// Queries beside programs that change files: also run under the thread sanitizer.
 @Suite("Live queries beside programs that change files at random", .blocking, .serialized)
 struct ConcurrencyMetadataQueryExplorationTests {
+  private static let memberCount = MetadataAttribute<Int>("kMDItemFSNodeCount")
   /// The searches and orders to choose from; the path decides in the end, so that the order doesn't depend on the past.
   private static let predicates: [MetadataPredicate] = [
     .constant(true), .fileName.hasSuffix("1"), .fileSize > .bytes(20),
     !(.fileName.hasPrefix("n")) || .fileSize > .bytes(4), .path.contains("n3"),
     .contentTypeTree.contains("public.directory"),
+    memberCount == 0, memberCount > 1,
   ]
   private static let orders: [[MetadataSortDescriptor]] = [
     [], [.init("kMDItemFSName")], [.init("kMDItemFSSize", .descending), .init("kMDItemFSName")],
     [.init("kMDItemContentType"), .init("kMDItemFSContentChangeDate", .descending)],
+    [.init("kMDItemFSNodeCount", .descending)],
   ]
 
   private static func order(_ random: inout SplitMix) -> [MetadataSortDescriptor] {

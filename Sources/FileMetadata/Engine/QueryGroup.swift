@@ -183,9 +183,11 @@ final class QueryGroup: IndexFollower {
     if !turn.changes.isEmpty {
       snapshot = TableSnapshot(turn.table, source: source, provided: provided, spellings: key.spellings)
     }
+    var recounted = numbers
+    if runners.values.contains(where: \.plan.countsMembers) { recounted.formUnion(turn.changes.recounted) }
     for runner in runners.values {
       runner.filesChanged(
-        numbers, movedDirectories: turn.changes.movedDirectories, snapshot, health, at: turn.time)
+        runner.plan.countsMembers ? recounted : numbers, movedDirectories: turn.changes.movedDirectories, snapshot, health, at: turn.time)
     }
   }
 

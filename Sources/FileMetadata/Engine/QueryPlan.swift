@@ -28,6 +28,8 @@ struct QueryPlan: Sendable {
 
     func value(for number: FileNumber, _ snapshot: TableSnapshot) -> MetadataValue {
       switch self {
+      // Counted on the disk when it's asked for: another number would be another place.
+      case .file(.nodeCount) where snapshot.table.isUnread(number): .null
       case .file(let attribute): snapshot.value(of: attribute, for: number)
       case .provided(let name): snapshot.provided?.value(of: name, for: number, snapshot.table) ?? .null
       }
@@ -39,6 +41,8 @@ struct QueryPlan: Sendable {
   let readsPaths: Bool
   /// Whether a file remains the result that it is when a directory around it is moved.
   let isSteadyInMoves: Bool
+  /// Whether the number of members decides whether a directory is a result, or where it comes.
+  let countsMembers: Bool
   /// The predicate, if one column of the index decides it.
   private let rowTest: RowTest?
 
@@ -93,6 +97,7 @@ struct QueryPlan: Sendable {
     let all = attributes.compactMap(\.self) + sorting
     needsFacts = usesProviders || predicate.readsWholeItem || all.contains(where: \.needsFacts)
     readsPaths = usesProviders || predicate.readsWholeItem || all.contains { $0 == .path || $0 == .url }
+    countsMembers = predicate.readsWholeItem || all.contains(.nodeCount)
     // Anything else is read by the path, and perhaps at another time.
     isSteadyInMoves = !readsPaths && all.allSatisfy(\.isIndexed)
   }

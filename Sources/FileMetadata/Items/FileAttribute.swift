@@ -153,7 +153,7 @@ extension FileTable {
 
   private func nodeCount(of number: FileNumber) -> MetadataValue {
     if !self[number].isDirectory { return .null }
-    if !isUnread(number) { return .integer(Int64(children(of: number).count)) }
+    if !isUnread(number) { return .integer(Int64(childCount(of: number))) }
     let files = HostFileSystem()
     do throws(SystemError) {
       let directory = try files.openDirectory(path(of: number))

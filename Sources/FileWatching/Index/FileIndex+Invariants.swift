@@ -22,18 +22,18 @@ extension FileIndex {
     let name = table.name(of: number)
     if !table[row.parent].isUsed { found.append("'\(name)' is in nothing") }
     if child(named: name, of: row.parent) != number { found.append("'\(name)' isn't found by its name") }
-    if row.previous == .none {
-      if table[row.parent].firstChild != number {
-        found.append("'\(name)' isn't the first member, but none is before it")
-      }
-    } else if table[row.previous].next != number {
+    if table[row.parent].firstChild != number, table[row.previous].next != number {
       found.append("'\(name)' isn't behind the one before it")
     }
   }
 
   private func checkChildren(of directory: FileNumber, _ found: inout [String]) {
-    for child in table.children(of: directory) where table[child].parent != directory || !table[child].isUsed {
+    let children = table.children(of: directory)
+    for child in children where table[child].parent != directory || !table[child].isUsed {
       found.append("a member of \(directory) that isn't in it")
+    }
+    if children.count != table.childCount(of: directory) {
+      found.append("\(children.count) members of \(directory), where \(table.childCount(of: directory)) are counted")
     }
   }
 

@@ -206,7 +206,7 @@ extension FileIndex {
 
   private mutating func attach(_ number: FileNumber, to directory: FileNumber, _ hash: NameHash) {
     let first = table[directory].firstChild
-    table[number].place(in: directory, before: first)
+    table[number].place(in: directory, before: first, count: UInt32(table.childCount(of: directory) + 1))
     if first != .none { table[first].previous = number }
     table[directory].firstChild = number
     childTable.insert(number, hash, in: directory)
@@ -215,8 +215,15 @@ extension FileIndex {
   private mutating func detach(_ number: FileNumber) {
     childTable.remove(number, table)
     let row = table[number]
-    if row.previous == .none { table[row.parent].firstChild = row.next } else { table[row.previous].next = row.next }
-    if row.next != .none { table[row.next].previous = row.previous }
+    let count = UInt32(table.childCount(of: row.parent))
+    if table[row.parent].firstChild == number {
+      table[row.parent].firstChild = row.next
+    } else {
+      table[row.previous].next = row.next
+      if row.next != .none { table[row.next].previous = row.previous }
+    }
+    let first = table[row.parent].firstChild
+    if first != .none { table[first].previous = FileNumber(count - 1) }
   }
 
   /// Writes names anew when about half of them are of files that are gone.

@@ -5,7 +5,7 @@ internal import SystemInterface
 package struct FileRow: Hashable, Sendable {
   /// The directory it's in; none for the top of a scope, and for a number that isn't used.
   @usableFromInline package var parent = FileNumber.none
-  /// The neighbours among the members of that directory.
+  /// The neighbours among the members of that directory; the first of them has the number of members in the place of the one before it.
   @usableFromInline package var previous = FileNumber.none
   @usableFromInline package var next = FileNumber.none
   /// The members of this directory are a list; only its first element is here.
@@ -36,9 +36,14 @@ package struct FileRow: Hashable, Sendable {
   @inlinable package var isDirectory: Bool { mode & 0o170000 == 0o040000 }
 
   /// Becomes the first member of a directory.
-  mutating func place(in directory: FileNumber, before first: FileNumber) {
+  ///
+  /// - Parameters:
+  ///   - directory: The directory.
+  ///   - first: The member that has been the first one.
+  ///   - count: How many members there are with this one.
+  mutating func place(in directory: FileNumber, before first: FileNumber, count: UInt32) {
     parent = directory
-    previous = .none
+    previous = FileNumber(count)
     next = first
   }
 

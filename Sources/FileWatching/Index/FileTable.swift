@@ -113,6 +113,14 @@ extension FileTable {
     return SystemPath(bytes: bytes)
   }
 
+  /// How many members a directory has.
+  ///
+  /// - Complexity: O(1).
+  package func childCount(of directory: FileNumber) -> Int {
+    let first = self[directory].firstChild
+    return first == .none ? 0 : Int(self[first].previous.rawValue)
+  }
+
   /// The members of a directory, in no order.
   ///
   /// - Complexity: O(*n*).

@@ -107,6 +107,7 @@ private struct KeptIndexRestorer {
       return nil
     }
     core.changes.files.insert(number)
+    core.changes.recounted.insert(directory)
     if facts.kind == .symbolicLink { core.noteLink(number) }
     return number
   }

@@ -91,6 +91,7 @@ extension ScopeCore {
       remove(victim)
     }
     let wasEntered = index.table.isEntered(number, unentered)
+    noteParent(of: number)
     guard index.move(number, to: directory, as: name) else {
       isFull = true
       return
@@ -102,6 +103,7 @@ extension ScopeCore {
   /// Something has another path.
   private mutating func noteMove(_ number: FileNumber) {
     changes.files.insert(number)
+    noteParent(of: number)
     switch index.table.facts(of: number).kind {
     case .directory:
       changes.movedDirectories.insert(number)

@@ -74,6 +74,7 @@ extension ScopeCore {
       return nil
     }
     changes.files.insert(number)
+    changes.recounted.insert(directory)
     if facts.isRemarkable { remark(number, facts) }
     return number
   }

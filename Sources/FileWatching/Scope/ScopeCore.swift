@@ -290,6 +290,7 @@ extension ScopeCore {
   /// A file isn't there any more, nor are its contents.
   mutating func remove(_ top: FileNumber) {
     lookAtLinks(in: top)
+    noteParent(of: top)
     for place in roots.indices where roots[place].number == top {
       roots[place].number = nil
       uncertainRoots.insert(place)
@@ -298,6 +299,11 @@ extension ScopeCore {
       changes.files.insert(number)
       stopFollowing(number)
     }
+  }
+
+  /// The directory that a file is in has other members.
+  mutating func noteParent(of number: FileNumber) {
+    if let parent = index.table.parent(of: number) { changes.recounted.insert(parent) }
   }
 
   /// The contents of a directory don't matter any more.
