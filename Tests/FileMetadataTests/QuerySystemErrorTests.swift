@@ -71,6 +71,48 @@ struct QuerySystemErrorTests {
     }
   }
 
+  /// Starts a query whose engine can be kept from waiting.
+  private func start(_ query: MetadataQuery) throws -> UnwaitableWatcher {
+    let watcher = UnwaitableWatcher(try InotifyWatcher())
+    _ = try query.start { key, plan, port throws(SystemError) in
+      let engine = try ScopeEngine(key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
+      guard let number = engine.attach(plan, port) else { preconditionFailure("the engine has ended") }
+      return (engine, number)
+    }
+    return watcher
+  }
+
+  @Test("L12: a shortage during the wait for events ends no query")
+  func shortage() async throws {
+    let tree = try TemporaryTree()
+    let query = try MetadataQuery(
+      .constant(true), in: [URL(filePath: tree.root.description)], batching: .immediate)
+    let watcher = try start(query)
+    var live = LiveQuery(query)
+    try await live.gather()
+    watcher.fail(SystemError(call: "epoll_create1(2)", errno: EMFILE))
+    try tree.write("a")
+    while live.names != ["a"] { _ = try await live.next() }
+    #expect(query.health.waitError?.errno == EMFILE && !query.health.isComplete)
+    watcher.fail(nil)
+    try tree.write("b")
+    while live.items.count < 2 { _ = try await live.next() }
+    query.stop()
+  }
+
+  @Test("A query that ends because the system doesn't let it wait says why")
+  func brokenWait() async throws {
+    let tree = try TemporaryTree()
+    let query = try MetadataQuery(.constant(true), in: [URL(filePath: tree.root.description)])
+    let watcher = try start(query)
+    var live = LiveQuery(query)
+    try await live.gather()
+    watcher.fail(SystemError(call: "epoll_wait(2)", errno: EBADF))
+    #expect(await live.isEnded())
+    #expect(query.health.waitError?.errno == EBADF)
+    query.stop()
+  }
+
   @Test("A query that can't be started for lack of descriptors says so by number, and starts later")
   func noDescriptors() async {
     await #expect(processExitsWith: .success) {

@@ -460,6 +460,42 @@ struct TreeWatcherTests {
     try await watcher.waitUntilCurrent()
   }
 
+  @Test(
+    "L12: a shortage during the wait for events ends nothing, and the health says so as long as it goes on",
+    arguments: [EMFILE, ENFILE, ENOMEM, EAGAIN])
+  func shortage(errno: Int32) async throws {
+    let tree = try TemporaryTree()
+    let backend = UnwaitableWatcher(try InotifyWatcher())
+    let watcher = try await watching(tree, backend: backend)
+    var health = watcher.healthUpdates.makeAsyncIterator()
+    backend.fail(SystemError(call: "epoll_create1(2)", errno: errno))
+    while try #require(await health.next()).waitError?.errno != errno {}
+    #expect(!watcher.health.isComplete)
+    // By the clock: nothing wakes the thread.
+    let first = Task { await watcher.updates.first { _ in true }?.changes }
+    try tree.write("a")
+    #expect(await first.value == [TreeChange(tree.path("a"), .added, .regular)])
+    // By an order.
+    try tree.write("b")
+    #expect(await watcher.catchUp()?.changes == [TreeChange(tree.path("b"), .added, .regular)])
+    backend.fail(nil)
+    while try #require(await health.next()).waitError != nil {}
+    #expect(watcher.health.isComplete && watcher.error == nil)
+    try tree.write("c")
+    #expect(await watcher.catchUp()?.changes == [TreeChange(tree.path("c"), .added, .regular)])
+    #expect(backend.failureCount > 0)
+  }
+
+  @Test("Another error of the wait for events ends the watcher, which has it then")
+  func brokenWait() async throws {
+    let tree = try TemporaryTree()
+    let backend = UnwaitableWatcher(try InotifyWatcher())
+    let watcher = try await watching(tree, backend: backend)
+    backend.fail(SystemError(call: "epoll_wait(2)", errno: EBADF))
+    #expect(await watcher.updates.first { _ in true } == nil)
+    #expect(watcher.error?.errno == EBADF)
+  }
+
   @Test("L18: the last reference ends the thread and frees the kernel's queue")
   func end() async throws {
     let tree = try TemporaryTree()

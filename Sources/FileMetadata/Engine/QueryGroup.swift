@@ -76,7 +76,11 @@ final class QueryGroup: IndexFollower {
 
   func end(_ error: SystemError?) {
     extraction.end()
-    for runner in runners.values { runner.end() }
+    health.waitError = error
+    for runner in runners.values {
+      if error != nil { runner.note(health) }
+      runner.end()
+    }
     runners = [:]
   }
 

@@ -88,6 +88,8 @@ final class QueryRunner {
 
   func note(_ progress: MetadataQueryProgress) { port.note(progress, by: generation) }
 
+  func note(_ health: ScopeHealth) { port.note(health, by: generation) }
+
   /// Nothing follows.
   func end() { port.end(by: generation) }
 

@@ -35,6 +35,16 @@ package final class IndexEngine: Sendable {
     var orders: [any IndexOrder] = []
     /// Ends with the engine, also if another object still refers to it: it holds descriptors and watches.
     var watcher: (any FileWatcher)?
+    /// The engine's thread was woken since it took orders.
+    var isWoken = false
+    /// Lets the engine's thread go that sleeps because its watcher can't wait.
+    var substitute: ThreadEvent?
+
+    /// What's to be woken, in this order.
+    mutating func noteWake() -> (watcher: (any FileWatcher)?, substitute: ThreadEvent?) {
+      isWoken = true
+      return (watcher, substitute)
+    }
   }
 
   private struct Reference: Sendable {
@@ -76,11 +86,12 @@ package final class IndexEngine: Sendable {
   ///
   /// - Returns: Whether anybody is there to carry it out.
   package func accept(_ order: any IndexOrder) -> Bool {
-    let watcher = inbox.withLock { inbox in
+    let (watcher, substitute) = inbox.withLock { inbox in
       if inbox.watcher != nil { inbox.orders.append(order) }
-      return inbox.watcher
+      return inbox.noteWake()
     }
     watcher?.wake()
+    substitute?.signal()
     return watcher != nil
   }
 
@@ -90,7 +101,11 @@ package final class IndexEngine: Sendable {
   }
 
   /// Makes followers check their pending work.
-  package func wake() { inbox.withLock { $0.watcher }?.wake() }
+  package func wake() {
+    let (watcher, substitute) = inbox.withLock { $0.noteWake() }
+    watcher?.wake()
+    substitute?.signal()
+  }
 
   /// The index when it contains everything that was done before the call; `nil` when the engine has ended.
   package func currentTable() async -> FileTable? {
@@ -108,12 +123,29 @@ package final class IndexEngine: Sendable {
 
   // MARK: The engine's thread
 
+  /// Sleeps without the watcher: needs neither a descriptor nor another thread.
+  ///
+  /// Ends when the thread is woken, at once if it was since it took orders.
+  ///
+  /// - Parameter pause: How long at most.
+  func sleep(for pause: Duration) {
+    let event = inbox.withLock { inbox -> ThreadEvent? in
+      if inbox.isWoken { return nil }
+      inbox.substitute = ThreadEvent()
+      return inbox.substitute
+    }
+    guard let event else { return }
+    _ = event.wait(until: MonotonicTime.host().advanced(by: pause))
+    inbox.withLock { $0.substitute = nil }
+  }
+
   /// Takes all orders.
   ///
   /// - Parameter isIdle: Whether to end if there's none.
   /// - Returns: `nil` at the end.
   func takeOrders(endingIf isIdle: Bool) -> [any IndexOrder]? {
     inbox.withLock { inbox in
+      inbox.isWoken = false
       if isIdle, inbox.orders.isEmpty {
         inbox.watcher = nil
         return nil

@@ -34,6 +34,7 @@ package final class IndexLoop {
   private var hasBegun = false
   private var pacing: PollPacing
   private var rereading = RereadPacing()
+  private var waiting = WaitPacing()
   private var limboCountMax = IndexLoop.limboCountMin
   /// Where the index is kept between runs.
   private let store: IndexStore?
@@ -80,8 +81,10 @@ package final class IndexLoop {
         indexer.refill(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
         continue
       }
-      error = wait()
-      if error != nil { break }
+      guard wait() else {
+        error = waiting.error
+        break
+      }
     }
     end(error)
   }
@@ -94,8 +97,10 @@ package final class IndexLoop {
     indexer.work(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
     // Everything that was done before the turn is in the index then, even if directories are made all the time.
     let isComplete = (isIdle || !indexer.hasWork) && !indexer.isBehind
+    var health = indexer.health
+    health.waitError = waiting.error
     let turn = IndexTurn(
-      changes: indexer.takeChanges(), table: indexer.index.table, health: indexer.health, isIdle: isIdle,
+      changes: indexer.takeChanges(), table: indexer.index.table, health: health, isIdle: isIdle,
       isComplete: isComplete, time: clock.now)
     if isComplete { completeMoment = moment }
     for follower in followers { follower.follow(turn) }
@@ -133,17 +138,22 @@ package final class IndexLoop {
     }
   }
 
-  /// - Returns: Why the system doesn't let the thread wait.
-  private func wait() -> SystemError? {
+  /// Waits for events, orders and times; by the clock, for a pause, where the watcher can't.
+  ///
+  /// - Returns: Whether waiting is of any use.
+  private func wait() -> Bool {
     let times = followers.compactMap(\.deadline) + [pacing.next, rereading.next].compactMap(\.self)
-    let watcher = watcher
-    let alarm = times.min().map { clock.schedule(at: $0) { watcher.wake() } }
+    let engine = engine
+    let alarm = times.min().map { clock.schedule(at: $0) { engine.wake() } }
     defer { alarm?.cancel() }
     do {
       try watcher.waitForEvents()
-      return nil
+      waiting.succeeded()
+      return true
     } catch {
-      return error
+      guard let pause = waiting.failed(error) else { return false }
+      engine.sleep(for: pause)
+      return true
     }
   }
 

@@ -37,12 +37,18 @@ public struct ScopeHealth: Hashable, Sendable {
   /// The reason why the first unwatched directory isn't watched: in words, with its path if it's for that directory alone.
   public var pollingReason: String?
 
+  /// Why the system doesn't let the process wait for changes, such as EMFILE when it has too many descriptors; `nil` if it does.
+  ///
+  /// As long as that's so, changes are taken once in a second. After an error that won't pass, nothing more is reported.
+  public var waitError: SystemError?
+
   /// Makes the health of an empty scope.
   public init() {}
 
   /// Whether everything is found, and every change is seen at once.
   public var isComplete: Bool {
     polledDirectoryCount == 0 && unreadableDirectoryCount == 0 && missingRootCount == 0 && !isFull && !isBehind
+      && waitError == nil
   }
 }
 

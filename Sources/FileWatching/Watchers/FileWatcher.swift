@@ -38,7 +38,8 @@ public protocol FileWatcher: AnyObject, Sendable {
 
   /// Blocks until there may be events, or ``wake()`` is called.
   ///
-  /// - Throws: An error of the system, after which waiting is of no use.
+  /// - Throws: An error of the system. After a shortage, such as EMFILE, events are taken from time to time and it's called again; after
+  ///   any other one waiting is of no use.
   func waitForEvents() throws(SystemError)
 
   /// Ends the wait that goes on, or else the next one.
