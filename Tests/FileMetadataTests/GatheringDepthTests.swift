@@ -90,6 +90,27 @@ struct GatheringDepthTests {
     live.query.stop()
   }
 
+  @Test("Results that are sorted by type stay where they are when a file can be run, and are there once")
+  func sortedByType() async throws {
+    let tree = try tree()
+    let names = try query(tree, .fileName.hasPrefix("f"))
+    let types = try query(
+      tree, .fileName.hasPrefix("f"), sortedBy: [.init("kMDItemContentType"), .init("kMDItemPath")])
+    try names.start()
+    try types.start()
+    var live = LiveQuery(types)
+    try await live.gather()
+    for number in [3, 7, 12] {
+      chmod(tree.path("b/f\(number)").description, 0o755)
+      let results = try await types.waitUntilCurrent()
+      #expect(results.count == 150 && Set(results.map(\.path)).count == 150)
+    }
+    let runnable = try await types.waitUntilCurrent().suffix(3)
+    #expect(runnable.map(\.name) == ["f3", "f7", "f12"])
+    #expect(runnable.allSatisfy { $0.value(forAttribute: "kMDItemContentType") == "public.unix-executable" })
+    for query in [names, types] { query.stop() }
+  }
+
   @Test("R41: another value of what results are sorted by is a change, and a move")
   func sortAttribute() async throws {
     let tree = try tree()

@@ -95,7 +95,10 @@ struct QueryPlan: Sendable {
     let areNumbers = sorting.count == sortAttributes.count && sorting.count <= 2 && sorting.allSatisfy(\.isNumber)
     sortNumbers = areNumbers ? sorting : nil
     let all = attributes.compactMap(\.self) + sorting
-    needsFacts = usesProviders || predicate.readsWholeItem || all.contains(where: \.needsFacts)
+    // The type of a file may depend on whether it can be run, and what results are sorted by has to be recorded.
+    needsFacts =
+      usesProviders || predicate.readsWholeItem || all.contains(where: \.needsFacts)
+      || sorting.contains { $0 == .contentType || $0 == .contentTypeTree }
     readsPaths = usesProviders || predicate.readsWholeItem || all.contains { $0 == .path || $0 == .url }
     countsMembers = predicate.readsWholeItem || all.contains(.nodeCount)
     // Anything else is read by the path, and perhaps at another time.
