@@ -364,6 +364,27 @@ struct ScopeIndexerTests {
     indexed.expectCurrent("one name less")
   }
 
+  @Test("L10: a file with very many names takes no more work than so many files, and all names follow it")
+  func manyHardLinks() throws {
+    let tree = try TemporaryTree()
+    try tree.write("first", "1")
+    let (directoryCount, nameCount) = (200, 100)
+    for directory in 0..<directoryCount {
+      try tree.makeDirectory("\(directory)")
+      for name in 0..<nameCount { try tree.link(tree.path("first"), to: tree.path("\(directory)/\(name)")) }
+    }
+    let indexed = try IndexedTree(tree)
+    let count = directoryCount * nameCount + directoryCount + 2
+    #expect(indexed.indexer.index.count == count)
+    #expect(indexed.indexer.index.updateCount <= 3 * count)
+    try tree.write(tree.path("7/7"), "more", adding: true)
+    indexed.settle()
+    let numbers = indexed.indexer.index.table.numbers
+    let facts = numbers.map { indexed.indexer.index.table.facts(of: $0) }.filter { $0.kind == .regular }
+    #expect(facts.count == directoryCount * nameCount + 1 && Set(facts).count == 1 && facts[0].size == 5)
+    indexed.expectCurrent("written through one of many names")
+  }
+
   @Test("L12: without enough watches everything is found, followed by polling, and health says so")
   func watchBudget() throws {
     let tree = try TemporaryTree()

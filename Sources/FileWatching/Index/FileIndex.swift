@@ -22,6 +22,8 @@ package struct FileIndex: Sendable {
   package private(set) var moment = 0
   /// How many files there are.
   package private(set) var count = 0
+  /// How often facts were compared with recorded ones.
+  package private(set) var updateCount = 0
 
   package init() {
     // Number 0 stands for no file.
@@ -94,6 +96,7 @@ extension FileIndex {
   /// - Complexity: O(1).
   @discardableResult
   package mutating func update(_ number: FileNumber, _ facts: FileFacts) -> Bool {
+    updateCount += 1
     var row = table[number]
     row.set(facts, volume: volume(of: facts))
     if row == table[number] { return false }

@@ -80,9 +80,25 @@ extension ScopeCore {
   }
 
   /// The consequences of a new file.
-  mutating func remark(_ number: FileNumber, _ facts: FileFacts) {
+  private mutating func remark(_ number: FileNumber, _ facts: FileFacts) {
+    remarkKind(number, facts)
+    if facts.isLinked { noteLinks(of: [number], facts) }
+  }
+
+  private mutating func remarkKind(_ number: FileNumber, _ facts: FileFacts) {
     if facts.kind == .directory { queue.push(number) }
     if facts.kind == .symbolicLink { noteLink(number) }
-    if facts.isLinked { noteLinks(of: number, facts) }
+  }
+
+  /// The consequences of new files that were inspected one after the other: the last one has the present facts of all names of a file.
+  mutating func remark(_ files: [(FileNumber, FileFacts)]) {
+    var links: [FileIdentity: (numbers: Set<FileNumber>, facts: FileFacts)] = [:]
+    for (number, facts) in files {
+      remarkKind(number, facts)
+      if !facts.isLinked { continue }
+      links[facts.identity, default: ([], facts)].numbers.insert(number)
+      links[facts.identity]?.facts = facts
+    }
+    for (numbers, facts) in links.values { noteLinks(of: numbers, facts) }
   }
 }

@@ -173,7 +173,7 @@ extension ScopeCore {
     let remarkable = index.insert(
       listing, in: directory, device: contents.facts.identity.device, readAt: contents.moment, &changes.files)
     changes.recounted.insert(directory)
-    for (number, facts) in remarkable.files { remark(number, facts) }
+    remark(remarkable.files)
     for error in remarkable.errors where !error.isDisplacement { takeUnreadable(directory, error) }
     if remarkable.isFull { isFull = true }
   }

@@ -220,6 +220,7 @@ extension ScopeCore {
     roots[place].number = number
     changes.files.insert(number)
     if facts.kind == .directory { queue.push(number) }
+    if facts.isLinked { noteLinks(of: [number], facts, wereKnown: true) }
   }
 
   /// Takes note of a file's present facts.
@@ -230,7 +231,7 @@ extension ScopeCore {
     // It may be readable now, or not any more.
     if facts.kind == .directory, old.permissions != facts.permissions || old.owner != facts.owner { queue.push(number) }
     if old.isLinked, old.identity != facts.identity { lookAtLinks(of: number, old) }
-    if facts.isLinked { noteLinks(of: number, facts, wereKnown: old.isLinked && old.identity == facts.identity) }
+    if facts.isLinked { noteLinks(of: [number], facts, wereKnown: old.isLinked && old.identity == facts.identity) }
   }
 
   /// Takes note of other facts.
@@ -248,18 +249,23 @@ extension ScopeCore {
     return true
   }
 
-  /// The other names of a file have the same facts, and have no events of their own.
+  /// All names of a file have the same facts, and the others have no events of their own.
+  ///
+  /// The others agree among each other, so that one of them shows whether there's anything to do: otherwise a file with many names would
+  /// take the square of their number.
   ///
   /// - Parameters:
-  ///   - number: One name of the file.
+  ///   - numbers: Names of the file that are new, or have other facts.
   ///   - facts: The present facts of the file.
   ///   - wereKnown: Whether the other names have been searched for already; the kernel reports each one that comes.
-  mutating func noteLinks(of number: FileNumber, _ facts: FileFacts, wereKnown: Bool = false) {
-    let others = index.files(with: facts.identity)
-    for other in others where other != number {
-      _ = renew(other, index.table.facts(of: other), facts)
+  mutating func noteLinks(of numbers: Set<FileNumber>, _ facts: FileFacts, wereKnown: Bool = false) {
+    let all = index.files(with: facts.identity)
+    let other = all.first { !numbers.contains($0) }
+    let table = index.table
+    if !numbers.allSatisfy({ table.facts(of: $0) == facts }) || other.map({ table.facts(of: $0) != facts }) == true {
+      for name in all { _ = renew(name, index.table.facts(of: name), facts) }
     }
-    if others.count == 1, !wereKnown { unmatchedLinks.insert(facts.identity.inode) }
+    if all.count == 1, !wereKnown { unmatchedLinks.insert(facts.identity.inode) }
   }
 
   /// A file has a name less; only a check shows which.
