@@ -475,6 +475,30 @@ struct MetadataQueryTests {
     await ended.wait()
   }
 
+  @Test("A copy of an iterator that waits too ends the wait of the other one")
+  func copiedIterator() async throws {
+    let tree = try TemporaryTree()
+    let query = try MetadataQuery(.constant(true), in: [URL(filePath: tree.root.description)], batching: .immediate)
+    try query.start()
+    var iterator = query.changes.makeAsyncIterator()
+    while try #require(await iterator.next()).finishesGathering == false {}
+    let port = try #require(query.current).port
+    let copy = iterator
+    let first = Task {
+      var copy = copy
+      return await copy.next()
+    }
+    while !port.isWaitedFor { await Task.yield() }
+    let second = Task {
+      var copy = copy
+      return await copy.next()
+    }
+    #expect(await first.value == nil)
+    try tree.write("a")
+    #expect(await second.value?.added.map(\.item.name) == ["a"])
+    query.stop()
+  }
+
   @Test("L18: after the end of an engine the next query gets a new one")
   func restartedEngine() async throws {
     let tree = try TemporaryTree()

@@ -259,18 +259,22 @@ final class QueryPort: Sendable {
   }
 
   /// Takes the next batch; if there's none, keeps the waiter for it.
+  ///
+  /// A batch is for one waiter: a former one, which two copies of an iterator make, ends.
   func fetch(_ reader: Int, _ waiter: Waiter?) -> Fetch {
-    state.withLock { state in
-      guard state.reader == reader else { return .ended }
+    let (fetch, former) = state.withLock { state -> (Fetch, Waiter?) in
+      guard state.reader == reader else { return (.ended, nil) }
       if let ready = state.ready.take() {
         state.take(ready.change)
         state.takenCount += 1
-        return .change(ready.change, takenCount: state.takenCount)
+        return (.change(ready.change, takenCount: state.takenCount), nil)
       }
-      if state.isEnded { return .ended }
-      state.waiter = waiter
-      return .waiting
+      if state.isEnded { return (.ended, nil) }
+      defer { state.waiter = waiter }
+      return (.waiting, state.waiter)
     }
+    former?.resume(returning: nil)
+    return fetch
   }
 
   /// Ends the wait of a reader whose task was cancelled.
