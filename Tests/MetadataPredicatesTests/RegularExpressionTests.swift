@@ -136,6 +136,21 @@ struct RegularExpressionTests {
     #expect(try matches("a" + String(repeating: quantifier, count: 3), "a"))
   }
 
+  @Test(
+    "A computed pattern is matched as itself, not as a canonically equal one before it", arguments: [false, true])
+  func equalPatterns(isReversed: Bool) throws {
+    let spellings = isReversed ? ["e\u{301}", "\u{E9}"] : ["\u{E9}", "e\u{301}"]
+    let predicate = try MetadataPredicate(format: "x MATCHES y").compiled()
+    for _ in 0..<2 {
+      for pattern in spellings {
+        for text in spellings {
+          let isMatch = predicate.matches(["x": .string(text), "y": .string(pattern)] as MetadataValue)
+          #expect(isMatch == text.utf8.elementsEqual(pattern.utf8), "\(text.unicodeScalars) \(pattern.unicodeScalars)")
+        }
+      }
+    }
+  }
+
   @Test("P57: A pattern in groups with quantifiers of quantifiers isn't deeper than both limits")
   func groupedQuantifiers() throws {
     let pattern = (0..<40).reduce("a") { pattern, _ in "(" + pattern + ")" + String(repeating: "{1}", count: 40) }
