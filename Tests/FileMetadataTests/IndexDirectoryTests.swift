@@ -65,6 +65,32 @@ struct IndexDirectoryTests {
     #expect(Self.files(in: directory).count == 2)
   }
 
+  @Test("A query by size that begins with a kept index, which has no sizes, finds and sorts what a fresh one does")
+  func sizes() async throws {
+    let tree = try TemporaryTree()
+    let directory = tree.base.appending("index")
+    // More than an engine reads in one turn.
+    for number in 0..<1_500 {
+      try tree.makeDirectory("d\(number)")
+      try tree.write("d\(number)/f", String(repeating: "x", count: number % 7))
+    }
+    let place = URL(filePath: tree.root.description)
+    let sized = MetadataPredicate.fileSize > .bytes(3) && .fileName == "f"
+    func query(_ predicate: MetadataPredicate, _ depth: ScopeOptions.GatheringDepth) throws -> MetadataQuery {
+      try MetadataQuery(
+        predicate, in: [place], sortedBy: predicate == sized ? [.init("kMDItemFSSize"), .init("kMDItemPath")] : [],
+        options: ScopeOptions(gatheringDepth: depth, indexDirectory: URL(filePath: directory.description)))
+    }
+    let fresh = try query(sized, .attributes)
+    try fresh.start()
+    let expected = try await fresh.waitUntilCurrent().map(\.path)
+    _ = try await Self.run(query(.constant(true), .names))
+    let second = try query(sized, .names)
+    _ = try await Self.run(second)
+    #expect(second.results.map(\.path) == expected)
+    fresh.stop()
+  }
+
   @Test("A file that others may write, and what isn't an index, isn't used, and is replaced")
   func refusedFiles() async throws {
     let tree = try TemporaryTree()

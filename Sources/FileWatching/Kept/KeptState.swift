@@ -114,6 +114,7 @@ private struct KeptIndexRestorer {
 
   private mutating func note(_ record: KeptIndexReader.Record, _ number: FileNumber, _ core: inout ScopeCore) {
     directories.append(number)
+    core.restored.insert(number)
     if record.isTrusted {
       core.kept[number] = KeptDirectory(record.facts(device: record.fields[0], readAt: moment))
     }

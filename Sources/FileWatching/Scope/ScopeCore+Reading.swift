@@ -6,6 +6,7 @@ extension ScopeCore {
     while let directory = queue.pop() {
       guard isReadable(directory) else {
         refilled.remove(directory)
+        restored.remove(directory)
         continue
       }
       guard let watching = orderWatch(directory) else {
@@ -34,7 +35,7 @@ extension ScopeCore {
   }
 
   /// Whether statx(2) hasn't been called for everything in the index.
-  var hasRefills: Bool { !refills.isEmpty || !refilled.isEmpty }
+  var hasRefills: Bool { !refills.isEmpty || !refilled.isEmpty || !restored.isEmpty }
 
   private func isReadable(_ directory: FileNumber) -> Bool {
     index.table.contains(directory) && !index.table.isUnread(directory)
@@ -65,6 +66,7 @@ extension ScopeCore {
     let directory = reading.directory
     refilled.remove(directory)
     kept[directory] = nil
+    restored.remove(directory)
     readCount += 1
     if reading.watching == .wanted { orderedWatchCount -= 1 }
     guard index.table.contains(directory) else {

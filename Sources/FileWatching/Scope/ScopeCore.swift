@@ -68,6 +68,8 @@ struct ScopeCore: WatchingCore, Sendable {
   var looks = LookList()
   /// The facts of directories in a former run, until each has been checked.
   var kept: [FileNumber: KeptDirectory] = [:]
+  /// Directories of a former run that haven't been read in this one: only kinds are known of their members.
+  var restored: Set<FileNumber> = []
   /// How many of them were still the same.
   var unalteredCount = 0
   /// Directories that weren't where they should be when they were to be read, and how often.
@@ -324,6 +326,7 @@ extension ScopeCore {
     misplaced[number] = nil
     doubles.remove(number)
     kept[number] = nil
+    restored.remove(number)
     links.forget(number)
   }
 
