@@ -225,6 +225,31 @@ struct MetadataQueryResultTests {
     }
   }
 
+  @Test("R25, R28: lists and groups follow the settings and the delegate of a query that's stopped")
+  func listsOfStoppedQuery() throws {
+    try withSandbox { box in
+      for (name, text) in [("a.txt", "1"), ("b.txt", "333")] { _ = try box.write(name, text) }
+      let watcher = QueryWatcher(box)
+      let query = watcher.query
+      query.valueListAttributes = [NSMetadataItemFSSizeKey]
+      query.groupingAttributes = [NSMetadataItemFSSizeKey]
+      watcher.gather()
+      query.stop()
+      func sizes() -> [String] { query.groupedResults.map { "\($0.value)" } }
+      #expect(query.valueLists.keys.sorted() == [NSMetadataItemFSSizeKey] && sizes() == ["1", "3"])
+      let delegate = SizingDelegate()
+      query.delegate = delegate
+      #expect(sizes() == ["small", "large"])
+      #expect(query.valueLists[NSMetadataItemFSSizeKey]?.map { "\($0.value ?? "")" } == ["small", "large"])
+      query.valueListAttributes = [NSMetadataItemContentTypeKey]
+      query.groupingAttributes = [NSMetadataItemContentTypeKey]
+      #expect(query.valueLists.keys.sorted() == [NSMetadataItemContentTypeKey])
+      #expect(sizes() == ["public.plain-text"])
+      query.delegate = nil
+      #expect(query.groupedResults.count == 1)
+    }
+  }
+
   @Test("R25, R28, R29, R42: results are grouped by one attribute after the other")
   func groups() throws {
     try withSandbox { box in

@@ -4,7 +4,12 @@
 
   // The results in the form that programs see.
   extension QueryCore {
-    func forgetReplacements() { withState { $0.discarded += $0.objects.forgetReplacements() } }
+    func forgetReplacements() {
+      withState { state in
+        state.discarded += state.objects.forgetReplacements()
+        state.forgetLists()
+      }
+    }
 
     /// - Returns: The object at a position; `nil` if there's none.
     func object(at position: Int) -> Any? {

@@ -26,7 +26,7 @@
       var waiters: [CheckedContinuation<Void, Never>] = []
       var results = QueryResults()
       var objects = QueryObjects()
-      /// Grows with every change of the results.
+      /// Grows with every change of the results, or of what lists are made of besides.
       var generation = 0
       var positions: Cached<[MetadataItem.ID: Int]>?
       var valueLists: Cached<[String: [NSMetadataQueryAttributeValueTuple]]>?
@@ -35,7 +35,7 @@
       var discarded: [Any] = []
     }
 
-    /// Something made of the results of one generation.
+    /// Something made of the state of one generation.
     struct Cached<Value> {
       let generation: Int
       let value: Value
@@ -74,6 +74,7 @@
       let (ending, beginning) = withState { state -> (Ending, Beginning?) in
         state.discarded.append(state.configuration)
         change(&state.configuration)
+        state.forgetLists()
         guard state.isStarted else { return (Ending(), nil) }
         return (state.end(), state.beginning())
       }
@@ -186,10 +187,15 @@
     }
 
     fileprivate mutating func show(_ new: QueryResults) {
-      discarded += [valueLists as Any, groups as Any]
       results = new
-      generation += 1
       positions = nil
+      forgetLists()
+    }
+
+    /// Value lists and groups are made of the results, the settings and the delegate's replacements: at least one of these is another one.
+    mutating func forgetLists() {
+      discarded += [valueLists as Any, groups as Any]
+      generation += 1
       valueLists = nil
       groups = nil
     }
