@@ -1,8 +1,9 @@
 /// A text prepared for being sorted as people expect: `a2` before `A10` before `b1`.
 ///
-/// Numbers count by their value, then letters without case and marks, then marks, then case with small letters first. Signs come before
+/// Numbers count by their value, then letters without case and marks, then marks, then case with small letters first: of marks and of
+/// case the first difference decides, as in Unicode's collation: `cote`, `coté`, `côte`, `côté`, and `aB` before `Ab`. Signs come before
 /// digits, and digits before letters. It's one order for all languages, close to what `localizedStandardCompare` does for
-/// English: there is no table of a language's own order.
+/// English: there is no table of a language's own order. Texts that are canonically equal have equal keys.
 ///
 /// Making a key costs much more than comparing two: make one for each text, once.
 ///
@@ -17,10 +18,17 @@ public struct CollationKey: Hashable, Sendable, Comparable {
   /// - Parameter text: Any text.
   /// - Complexity: O(*n*).
   public init(_ text: String) {
+    let text = Self.canonical(text)
     var builder = Builder()
     builder.append(text)
     bytes = builder.finished(text)
     head = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } << UInt64(8 * (8 - min(8, bytes.count)))
+  }
+
+  /// The text in the form that all texts have that are canonically equal to it.
+  private static func canonical(_ text: String) -> String {
+    if text.utf8.allSatisfy({ $0 < 128 }) { return text }
+    return String(String.UnicodeScalarView(Folding([]).folded(text)))
   }
 
   /// Compares the texts of both keys.
@@ -86,7 +94,7 @@ public struct CollationKey: Hashable, Sendable, Comparable {
       for part in folded {
         if part.isDiacritic {
           // Which letter it belongs to, and which mark it is.
-          appendNumber(UInt32(letters.count), to: &marks)
+          appendPlace(to: &marks)
           appendNumber(part.value, to: &marks)
         } else if part.isASCII {
           append(ascii: UInt8(part.value))
@@ -101,8 +109,15 @@ public struct CollationKey: Hashable, Sendable, Comparable {
 
     private mutating func note(isUpper: Bool) {
       guard isUpper else { return }
-      appendNumber(UInt32(letters.count), to: &cases)
+      appendPlace(to: &cases)
     }
+
+    /// Where the text is: a later place comes first, since a text without the difference comes first that another one has here.
+    private func appendPlace(to bytes: inout [UInt8]) {
+      appendNumber(Self.numberMax - min(UInt32(clamping: letters.count), Self.numberMax), to: &bytes)
+    }
+
+    private static let numberMax: UInt32 = 1 << 21 - 1
 
     /// Three bytes without a zero.
     private func appendNumber(_ number: UInt32, to bytes: inout [UInt8]) {
@@ -111,7 +126,7 @@ public struct CollationKey: Hashable, Sendable, Comparable {
       bytes.append(UInt8(number & 0x7F) | 0x80)
     }
 
-    /// The text itself is last: only equal texts have equal keys.
+    /// The text itself is last: only texts that are canonically equal have equal keys.
     func finished(_ text: String) -> [UInt8] { letters + [0] + marks + [0] + cases + [0] + Array(text.utf8) }
   }
 }
