@@ -100,6 +100,19 @@ struct EvaluationTests {
     #expect(try holds("name LIKE %@", [.string(pattern + "*")], for: ["name": .string(name)]) || !expected)
   }
 
+  @Test(
+    "P17: a question mark is one character of the text, also if it's more without regard to case",
+    arguments: [
+      ("stra?e", "straße", true), ("stra??e", "straße", false), ("stra??e", "STRASSE", true),
+      ("stra?e", "STRASSE", false), ("stras?e", "straße", true), ("*?e", "straße", true), ("str*?", "straße", true),
+      ("??", "ßß", true), ("???", "ßß", false), ("?x", "\u{FB03}x", true), ("?", "\u{149}", true),
+      ("?s", "ß", false), ("s?", "ß", true), ("é?", "E\u{301}ß", true), ("?*?", "ß", false), ("*?*", "ß", true),
+      ("\u{345}?", "ßß", false), ("?", "\u{1FB3}", true),
+    ])
+  func expandingCharacters(pattern: String, name: String, expected: Bool) throws {
+    #expect(try holds("name LIKE[c] %@", [.string(pattern)], for: ["name": .string(name)]) == expected)
+  }
+
   @Test("P18: after unescaping, a backslash before a question mark leaves a question mark")
   func escapedWildcard() throws {
     #expect(try holds("SELF LIKE '\\\\?'", for: "?"))

@@ -6,7 +6,7 @@ struct FoldedCharacter: Hashable, Sendable {
 
   init(_ base: Unicode.Scalar) { self.base = base }
 
-  fileprivate mutating func append(_ mark: Unicode.Scalar) { marks.append(mark) }
+  mutating func append(_ mark: Unicode.Scalar) { marks.append(mark) }
 
   /// Divides folded scalars into characters.
   ///

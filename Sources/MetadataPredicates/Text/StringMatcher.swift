@@ -156,6 +156,9 @@ final class StringMatcher: Sendable {
       if span.isKnownASCII || isASCII(span.span) {
         return isPatternASCII ? matches(bytes: span.span, foldsCase: folding.ignoresCase) : false
       }
+      if case .like(_, let segments) = test, folding.ignoresCase, segments.contains(where: { $0.contains(nil) }) {
+        return ExpandedText(text, folding).matches(segments)
+      }
       return matches(FoldedCharacter.characters(of: folding.folded(text)))
     }
   }

@@ -104,8 +104,10 @@ struct NaiveInterpreter {
     _ text: String, _ comparator: PredicateComparator, _ pattern: String, _ options: PredicateComparison.Options
   ) -> Bool {
     if comparator == .matches { return NaiveText.wholeMatch(text, pattern, options) }
+    if comparator == .like {
+      return NaiveText.fits(NaiveText.parts(text, options)[...], NaiveText.tokens(pattern, options)[...])
+    }
     let characters = NaiveText.folded(text, options)
-    if comparator == .like { return NaiveText.fits(characters[...], NaiveText.tokens(pattern, options)[...]) }
     let part = NaiveText.folded(pattern, options)
     if part.isEmpty { return false }
     switch comparator {

@@ -52,14 +52,23 @@ enum NaiveText {
     return tokens
   }
 
+  /// A folded letter, and whether it begins what's one letter in the text.
+  typealias Part = (letter: Character, isFirst: Bool)
+
+  static func parts(_ text: String, _ options: PredicateComparison.Options) -> [Part] {
+    text.flatMap { letter in
+      folded(String(letter), options).enumerated().map { Part(letter: $0.element, isFirst: $0.offset == 0) }
+    }
+  }
+
   /// Tries every length for every star.
-  static func fits(_ text: ArraySlice<Character>, _ pattern: ArraySlice<Token>) -> Bool {
+  static func fits(_ text: ArraySlice<Part>, _ pattern: ArraySlice<Token>) -> Bool {
     guard let token = pattern.first else { return text.isEmpty }
     let rest = pattern.dropFirst()
     switch token {
     case .any: return (0...text.count).contains { fits(text.dropFirst($0), rest) }
-    case .one: return !text.isEmpty && fits(text.dropFirst(), rest)
-    case .letter(let letter): return text.first == letter && fits(text.dropFirst(), rest)
+    case .one: return !text.isEmpty && fits(text.dropFirst().drop { !$0.isFirst }, rest)
+    case .letter(let letter): return text.first?.letter == letter && fits(text.dropFirst(), rest)
     }
   }
 
