@@ -191,7 +191,8 @@ final class QueryGroup: IndexFollower {
     if runners.values.contains(where: \.plan.countsMembers) { recounted.formUnion(turn.changes.recounted) }
     for runner in runners.values {
       runner.filesChanged(
-        runner.plan.countsMembers ? recounted : numbers, movedDirectories: turn.changes.movedDirectories, snapshot, health, at: turn.time)
+        runner.plan.countsMembers ? recounted : numbers, movedDirectories: turn.changes.movedDirectories, snapshot,
+        health, at: turn.time)
     }
   }
 

@@ -40,7 +40,7 @@ package final class IndexEngine: Sendable {
     /// Lets the engine's thread go that sleeps because its watcher can't wait.
     var substitute: ThreadEvent?
 
-    /// What's to be woken, in this order.
+    /// Takes note of a wake-up, for the watcher first and then for its substitute.
     mutating func noteWake() -> (watcher: (any FileWatcher)?, substitute: ThreadEvent?) {
       isWoken = true
       return (watcher, substitute)

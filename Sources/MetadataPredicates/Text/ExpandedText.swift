@@ -52,9 +52,9 @@ private struct PatternStates {
   }
 
   private var tokens: [Token] = []
-  /// Before which tokens the text may be.
+  /// The tokens that may be next.
   private var places: Set<Int> = []
-  /// Where it is as soon as the character of the text is over that a question mark has taken.
+  /// The tokens that may be next as soon as the character of the text is over that a question mark has taken.
   private var later: Set<Int> = []
 
   init(_ segments: [WildcardPattern.Segment<FoldedCharacter>]) {
