@@ -37,8 +37,8 @@ struct EvaluationTimeTests {
 
   private var names: [String] { (port.results ?? .none).map(\.name) }
 
-  private func runner(_ query: String) throws -> QueryRunner {
-    let clock = WallClock(now: { [wall] in wall.withLock { $0 } }, calendar: PredicateCalendar())
+  private func runner(_ query: String, _ calendar: PredicateCalendar = PredicateCalendar()) throws -> QueryRunner {
+    let clock = WallClock(now: { [wall] in wall.withLock { $0 } }, calendar: calendar)
     let plan = try QueryPlan(
       MetadataPredicate(query: query).compiled(), [.init("kMDItemFSName")], .immediate, wallClock: clock)
     return QueryRunner(plan, port, FileTable())
@@ -83,6 +83,19 @@ struct EvaluationTimeTests {
     // Without such queries no evaluation is scheduled.
     pacing.evaluate([], now, ScopeHealth(), at: time(52))
     #expect(pacing.next == nil)
+  }
+
+  @Test("R40: a moment that has passed, by a calendar whose clocks go back for days, isn't waited for at once")
+  func passedMoment() throws {
+    set(1_000)
+    let change = MetadataDate(secondsSince2001: Self.start)
+    let runner = try runner(
+      "kMDItemFSContentChangeDate >= $time.today", PredicateCalendar { $0 < change ? 0 : -3 * 86_400 })
+    var pacing = EvaluationPacing()
+    runner.begin(now, ScopeHealth(), at: time(0))
+    pacing.evaluate([runner], now, ScopeHealth(), at: time(0))
+    #expect(try #require(runner.nextMoment).secondsSince2001 <= Self.start + 1_000)
+    #expect(pacing.next == time(1))
   }
 
   @Test("R40: A predicate whose next change can't be foreseen is evaluated every second")

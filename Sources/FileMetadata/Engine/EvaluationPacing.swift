@@ -49,9 +49,11 @@ struct EvaluationPacing {
     }
     let look = time.advanced(by: Self.lookInterval)
     let moment = runners.compactMap(\.nextMoment).min().map { moment in
+      let distance = moment.secondsSince2001 - wallNow.secondsSince2001
+      // All that was due has just been evaluated: a calendar that says something is due again can't be foreseen.
+      if distance <= 0 { return time.advanced(by: Self.unforeseeableInterval) }
       // Not the duration itself: that may be longer than there are numbers for.
-      let seconds = min(max(0, moment.secondsSince2001 - wallNow.secondsSince2001), 60)
-      return time.advanced(by: .seconds(seconds))
+      return time.advanced(by: .seconds(min(distance, 60)))
     }
     next = [moment, nextOfUnforeseeable, look].compactMap(\.self).min()
   }
