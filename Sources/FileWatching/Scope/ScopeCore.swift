@@ -32,6 +32,8 @@ struct ScopeCore: WatchingCore, Sendable {
   /// Names of directories that aren't entered.
   let unentered: NamePatterns
   var roots: [Root] = []
+  /// Which of them is there under a number.
+  private var rootPlaces: [FileNumber: Int] = [:]
   /// The watches for places that aren't inside any root.
   var ties = RootTies()
   /// Roots that may be elsewhere, or may be there now, or whose watches may be missing.
@@ -220,6 +222,7 @@ extension ScopeCore {
       return
     }
     roots[place].number = number
+    rootPlaces[number] = place
     changes.files.insert(number)
     if facts.kind == .directory { queue.push(number) }
     if facts.isLinked { noteLinks(of: [number], facts, wereKnown: true) }
@@ -299,7 +302,7 @@ extension ScopeCore {
   mutating func remove(_ top: FileNumber) {
     lookAtLinks(in: top)
     noteParent(of: top)
-    for place in roots.indices where roots[place].number == top {
+    if let place = rootPlaces.removeValue(forKey: top) {
       roots[place].number = nil
       uncertainRoots.insert(place)
     }
@@ -333,7 +336,7 @@ extension ScopeCore {
   /// Checks a file by its name.
   mutating func lookAt(_ number: FileNumber) {
     guard let parent = index.table.parent(of: number) else {
-      for place in roots.indices where roots[place].number == number { checkRoot(place) }
+      if let place = rootPlaces[number] { checkRoot(place) }
       return
     }
     looks.add(index.table.name(of: number), in: parent)
