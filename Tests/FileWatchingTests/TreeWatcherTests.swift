@@ -473,16 +473,17 @@ struct TreeWatcherTests {
     #expect(!watcher.health.isComplete)
     // By the clock: nothing wakes the thread.
     let first = Task { await watcher.updates.first { _ in true }?.changes }
-    try tree.write("a")
-    #expect(await first.value == [TreeChange(tree.path("a"), .added, .regular)])
+    // In one step: a file is made first and written then.
+    try tree.makeDirectory("a")
+    #expect(await first.value == [TreeChange(tree.path("a"), .added, .directory)])
     // By an order.
-    try tree.write("b")
-    #expect(await watcher.catchUp()?.changes == [TreeChange(tree.path("b"), .added, .regular)])
+    try tree.makeDirectory("b")
+    #expect(await watcher.catchUp()?.changes == [TreeChange(tree.path("b"), .added, .directory)])
     backend.fail(nil)
     while try #require(await health.next()).waitError != nil {}
     #expect(watcher.health.isComplete && watcher.error == nil)
-    try tree.write("c")
-    #expect(await watcher.catchUp()?.changes == [TreeChange(tree.path("c"), .added, .regular)])
+    try tree.makeDirectory("c")
+    #expect(await watcher.catchUp()?.changes == [TreeChange(tree.path("c"), .added, .directory)])
     #expect(backend.failureCount > 0)
   }
 
