@@ -10,6 +10,7 @@ class Watcher: NSObject, NSFilePresenter, @unchecked Sendable {
   let presentedItemOperationQueue = OperationQueue()
   private let condition = NSCondition()
   private var lines: [String] = []
+  private var early: Set<String> = []
 
   init(_ url: URL) {
     presentedItemURL = url
@@ -19,10 +20,14 @@ class Watcher: NSObject, NSFilePresenter, @unchecked Sendable {
   var observesUncoordinatedChanges: Bool { NSFileCoordinator.observesUncoordinatedChanges }
 
   func presentedSubitemDidAppear(at url: URL) { note("+\(url.lastPathComponent)") }
-  func presentedSubitemDidChange(at url: URL) { note(url.lastPathComponent) }
+  func presentedSubitemDidChange(at url: URL) {
+    if !early.contains(url.lastPathComponent) { note(url.lastPathComponent) }
+  }
   func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) {
-    // An atomic write that was seen before its end.
-    if oldURL.lastPathComponent.contains(Self.temporary) { note("+\(newURL.lastPathComponent)") }
+    guard oldURL.lastPathComponent.contains(Self.temporary) else { return }
+    // An atomic write that was seen before its end: perhaps before its text too, which is a change of the new file then.
+    early.insert(newURL.lastPathComponent)
+    note("+\(newURL.lastPathComponent)")
   }
 
   /// In the names of the files that Foundation writes to before it renames them.
