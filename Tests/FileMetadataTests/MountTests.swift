@@ -68,6 +68,21 @@ struct MountTests {
     while live.names != ["below"] { _ = try await live.next() }
   }
 
+  @Test("L11: a mount before the thread first waits for changes is seen, though it reports nothing to that thread")
+  func mountBeforeWaiting() throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    let watcher = try InotifyWatcher()
+    _ = try watcher.watch(tree.root, .names, isDirectory: true)
+    let place = tree.path("d")
+    #expect(Mounting.mount(on: place))
+    defer { Mounting.unmount(place) }
+    // So that the wait ends in any case.
+    try tree.write("new")
+    try watcher.waitForEvents()
+    #expect(watcher.takeEvents().contains(.mountsChanged))
+  }
+
   @Test("L11: A mounted volume doesn't belong to a scope that excludes it")
   func exclusion() throws {
     let tree = try TemporaryTree()

@@ -39,10 +39,12 @@ extension SharedInotifyQueue {
     if let failure = state.failure { throw failure }
     if !state.hasPump, state.seats.count == 1 {
       let poller = try poller(&state)
+      if state.behindMounts.contains(seat.id) { return .over }
       state.solo = seat.id
       return .poll(poller)
     }
     try startPump(&state)
+    if state.behindMounts.contains(seat.id) { return .over }
     state.sleeping.insert(seat.id)
     return .sleep(seat.bell.count)
   }
@@ -60,13 +62,18 @@ extension SharedInotifyQueue {
     if let poller = state.poller { return poller }
     let poller = try ReadinessPoller()
     try poller.add(kernel, token: 0, awaiting: .readable)
-    if let mounts = state.mounts { try Self.add(mounts, to: poller) }
+    if let mounts = state.mounts { try add(mounts, to: poller, &state) }
     state.poller = poller
     return poller
   }
 
-  static func add(_ mounts: MountTable, to poller: ReadinessPoller) throws(SystemError) {
-    try poller.add(mounts, token: mountsToken, awaiting: .exceptional)
+  /// Makes the waiting thread wait for changes of the mounts too.
+  ///
+  /// One from before may be lost by that, since epoll_ctl(2) checks for it and epoll_wait(2), which checks again, doesn't find it any more:
+  /// subscribers that are told of mounts look at them once.
+  func add(_ mounts: MountTable, to poller: ReadinessPoller, _ state: inout State) throws(SystemError) {
+    try poller.add(mounts, token: Self.mountsToken, awaiting: .exceptional)
+    noteMounts(&state)
   }
 
   private static func poll(_ poller: ReadinessPoller) throws(SystemError) -> [ReadinessPoller.Event] {

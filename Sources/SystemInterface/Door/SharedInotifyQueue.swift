@@ -175,14 +175,14 @@ extension SharedInotifyQueue {
 
   /// Notifies a subscriber of changes of mounts from now on.
   func tellMounts(to seat: InotifySeat) {
+    seat.wantsMounts.store(true, ordering: .relaxed)
     // Without proc(5) the mounts aren't available.
     try? step { (state) throws(SystemError) in
       if state.mounts == nil {
         let mounts = try MountTable()
-        if let poller = state.poller { try Self.add(mounts, to: poller) }
+        if let poller = state.poller { try add(mounts, to: poller, &state) }
         state.mounts = mounts
       }
-      seat.wantsMounts.store(true, ordering: .relaxed)
     }
   }
 
