@@ -73,9 +73,13 @@ extension VersionStore {
     return try status(of: recordPath(of: id, of: item)) == nil
   }
 
-  /// The names of an item's versions, oldest first; bare ones get directories before, if there's room for them.
+  /// The names of an item's versions, oldest first; what killed saves have left is among them, and bare ones get directories before, if
+  /// there's room for that.
   func listedIDs(of item: ItemID) throws(VersionStoreError) -> [VersionID] {
-    do throws(VersionStoreError) { try unfold(of: item) } catch {
+    do throws(VersionStoreError) {
+      try completeKilledSaves(of: item)
+      try unfold(of: item)
+    } catch {
       // Without room, on a volume that can't be written, or if one of them can't be read, they are listed as they are.
       guard case .system = error else { throw error }
       return try Set(versionIDs(of: item) + bareVersionIDs(of: item)).sorted()

@@ -235,39 +235,55 @@ extension VersionStore {
   /// - Throws: The error of a system call.
   /// - Complexity: O(additions that were cut off).
   package func completeMarkedMoves(of item: ItemID) throws(VersionStoreError) {
+    for id in try openVersionIDs(of: item) { try completeAddition(of: id, of: item) }
+  }
+
+  /// Completes those saves that kept a version whose process was killed: one may have left contents that nobody else has.
+  ///
+  /// Anything else that has to be completed is listed already, and the process that does it may be at work.
+  ///
+  /// - Throws: The error of a system call.
+  /// - Complexity: O(additions that were cut off).
+  func completeKilledSaves(of item: ItemID) throws(VersionStoreError) {
     for id in try openVersionIDs(of: item) {
-      if try status(of: layout.directory(of: id, of: item)) == nil {
-        // It wasn't committed, or was removed.
-        try unlink(layout.mark(of: id, of: item))
+      guard case .add(_, _, _, .linking, let draft?)? = try completion(of: id, of: item), !isAlive(draft.worker) else {
         continue
       }
-      guard case .add(_, let source, let identity, let taking, let draft)? = try completion(of: id, of: item) else {
-        try completeUnknown(id, of: item)
-        continue
-      }
-      if let version = try versionIfPresent(id, of: item) {
-        switch taking {
-        case .copying: break
-        case .moving:
-          do throws(VersionStoreError) { try recoverMove(of: version, from: source, identity) } catch {
-            // Some of a package can't be removed where it was: that's tried again.
-            if version.isPackage { continue }
-            throw error
-          }
-        case .linking:
-          if let draft, !isAlive(draft.worker) {
-            try takeDraft(draft.name, of: version, at: path(of: version), from: source, identity)
-          }
-          if let draft, !isAlive(draft.worker), try isUnreplaced(version, at: source, identity) {
-            // The save ended before that. The file has the contents, and the next save keeps them.
-            try remove(id, of: item)
-          } else {
-            try recoverReplacement(of: version, from: source, identity)
-          }
-        }
-      }
-      try endRecoveredStep(of: id, of: item)
+      try completeAddition(of: id, of: item)
     }
+  }
+
+  private func completeAddition(of id: VersionID, of item: ItemID) throws(VersionStoreError) {
+    // It wasn't committed, or was removed.
+    if try status(of: layout.directory(of: id, of: item)) == nil { return try unlink(layout.mark(of: id, of: item)) }
+    guard case .add(_, let source, let identity, let taking, let draft)? = try completion(of: id, of: item) else {
+      return try completeUnknown(id, of: item)
+    }
+    if let version = try versionIfPresent(id, of: item) {
+      switch taking {
+      case .copying: break
+      case .moving:
+        do throws(VersionStoreError) { try recoverMove(of: version, from: source, identity) } catch {
+          // Some of a package can't be removed where it was: that's tried again.
+          if version.isPackage { return }
+          throw error
+        }
+      case .linking: try completeSave(of: version, from: source, identity, draft)
+      }
+    }
+    try endRecoveredStep(of: id, of: item)
+  }
+
+  private func completeSave(
+    of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity, _ draft: Step.Draft?
+  ) throws(VersionStoreError) {
+    guard let draft, !isAlive(draft.worker) else { return try recoverReplacement(of: version, from: source, identity) }
+    try takeDraft(draft.name, of: version, at: path(of: version), from: source, identity)
+    if try isUnreplaced(version, at: source, identity) {
+      // The save ended before that. The file has the contents, and the next save keeps them.
+      return try remove(version.id, of: version.item)
+    }
+    try recoverReplacement(of: version, from: source, identity)
   }
 
   /// The step to complete of a version's addition; `nil` if that wasn't on the disk when the power failed.

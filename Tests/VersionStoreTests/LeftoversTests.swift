@@ -245,6 +245,25 @@ struct LeftoversTests {
     }
   }
 
+  @Test(
+    "CV-37: What another program has written right before a killed save replaced it is in the next list, however large the file is",
+    arguments: [VersionStoreLimits(), hashingLater])
+  func listedAtOnce(limits: VersionStoreLimits) async throws {
+    try await withStore(limits) { sandbox in
+      let version = try Operation.keep.prepare(sandbox)
+      let item = try #require(try sandbox.store().item(at: sandbox.path("a"), creating: false))
+      // The file has been replaced by another one since it was kept.
+      let door = DyingDoor.dying { call in
+        guard Operation.keep.replaces(sandbox, by: call) else { return false }
+        try? FileManager.default.removeItem(atPath: sandbox.path("a").description)
+        return (try? sandbox.write("a", "theirs")) != nil
+      }
+      #expect(throws: (any Error).self) { try Operation.keep.run(version, sandbox, door) }
+      #expect(try sandbox.texts(item).contains("theirs"))
+      #expect(try sandbox.text(sandbox.path("a")) == "result")
+    }
+  }
+
   /// Does the work of the next process that uses the store, and the file.
   private func nextProcess(_ sandbox: StoreSandbox) throws -> [StoredVersion] {
     let (store, path) = (try sandbox.store(), sandbox.path("a"))
