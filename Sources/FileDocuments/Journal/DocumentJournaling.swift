@@ -24,6 +24,8 @@ struct DocumentJournaling<Contents: Sendable>: Sendable {
   var moveCount = 0
   /// Journals whose contents were made the document's, and that may still be there: the document's own journal replaces them.
   var replaced: Set<String> = []
+  /// Journals whose contents became a version, and that couldn't be removed then: another attempt keeps no second one.
+  var kept: Set<String> = []
 
   init(_ journal: CrashJournal, _ options: DocumentOptions<Contents>) {
     self.journal = journal

@@ -31,7 +31,8 @@ extension FileDocument {
   ///     one, or saved.
   /// - Throws: ``DocumentError``, with code `.recoveryNotFound` if something was decided already or the document was closed,
   ///   `.unreadableContents` if the contents that are to be restored aren't in the document's format, `.versionNotKept`, or
-  ///   `.journalNotWritten` if the journal can't be removed, for example on a read-only volume. The recovery is offered still then.
+  ///   `.journalNotWritten` if the journal can't be removed, for example on a read-only volume. The recovery is offered still then; a
+  ///   version that was requested is kept, and another attempt while the document is open keeps no second one.
   /// - Complexity: O(bytes) if a version is kept.
   /// - Note: Rule CD-60.
   public func resolve(
@@ -41,12 +42,7 @@ extension FileDocument {
     let work = journalWork(journaling.journal)
     switch decision {
     case .discarding: break
-    case .keepingAsVersion where traits.isPackage:
-      guard let contents = await work.recovered(orphan.record, onto: memory.base).contents else {
-        throw Self.unreadable
-      }
-      try await work.keep(contents, presence)
-    case .keepingAsVersion: try await work.keep(recovery.bytes, presence)
+    case .keepingAsVersion: try await keep(recovery, orphan.record, work)
     case .restoring:
       try await restore(recovery, orphan.record, work)
       forget(recovery)
@@ -72,6 +68,19 @@ extension FileDocument {
     DocumentError(
       .recoveryNotFound,
       "There's nothing to decide about: it was decided already, or the document was closed meanwhile.")
+  }
+
+  private func keep(
+    _ recovery: DocumentRecovery<Contents>, _ record: JournalRecord, _ work: JournalWork<Contents>
+  ) async throws(DocumentError) {
+    if journaling?.kept.contains(recovery.id) == true { return }
+    if traits.isPackage {
+      guard let contents = await work.recovered(record, onto: memory.base).contents else { throw Self.unreadable }
+      try await work.keep(contents, presence)
+    } else {
+      try await work.keep(recovery.bytes, presence)
+    }
+    journaling?.kept.insert(recovery.id)
   }
 
   private func forget(_ recovery: DocumentRecovery<Contents>) {

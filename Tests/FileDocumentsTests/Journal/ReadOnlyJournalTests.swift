@@ -1,5 +1,6 @@
 import FileCoordination
 import FilePackages
+import FileVersions
 import Foundation
 import SystemInterface
 import Testing
@@ -121,6 +122,30 @@ struct ReadOnlyJournalTests {
       try await document.open()
       #expect(await document.recoveries.map(\.contents) == ["typed"])
       try await document.close()
+    }
+  }
+
+  @Test("CD-60: What's kept of a journal that can't be removed is kept once, however often that's tried")
+  func keepingAsVersion() async throws {
+    try await withVolume { fixture in
+      try fixture.write("old")
+      try fixture.leaveOrphan("typed")
+    } _: { fixture, home in
+      var options = options(fixture, home)
+      options.versions = FileVersions(
+        domain: fixture.domain, storage: .directory(home.deletingLastPathComponent().appending(path: "versions")))
+      let document = FileDocument(fixture.file, as: .text, options: options, in: nil)
+      try await document.open()
+      let found = try #require(await document.recoveries.first)
+      for _ in 0..<2 {
+        await #expect { try await document.resolve(found, by: .keepingAsVersion) } throws: {
+          ($0 as? DocumentError)?.code == .journalNotWritten
+        }
+      }
+      try await document.close()
+      let kept = try #require(try await options.versions.versions(of: fixture.file))
+      #expect(kept.count == 1)
+      #expect(try await options.versions.contents(of: #require(kept.first)) == Data("typed".utf8))
     }
   }
 
