@@ -3,6 +3,17 @@ package import SystemInterface
 
 // A file that has moved to another volume takes its history along: from the store of the former volume to that of the new one.
 
+/// A history that's taken over from another store, until it's removed there.
+struct Adoption: Equatable, Sendable {
+  let item: ItemID
+  /// The directory of the other store.
+  let store: SystemPath
+  /// Where the file was, as far as the other store knows.
+  let place: SystemPath?
+  /// The newest version there; one that's newer has come since, and isn't here.
+  let newest: VersionID?
+}
+
 extension VersionStore {
   /// The items that a file is by its tag, if this store knows neither the place nor one of them.
   ///
@@ -29,7 +40,7 @@ extension VersionStore {
 
   /// Takes a history over from another store, if its file isn't there any more, or is the one that asks for it.
   ///
-  /// A crash leaves the history in the other store, in both, or in this one. Contents that other versions have as well are stored once.
+  /// A crash leaves the history in the other store, in both, or in this one; ``recover()`` removes it from the other one then. Contents that other versions have as well are stored once.
   ///
   /// A file may have come to several paths at once, by copies, so that two take the history over at the same time: one of them does, and
   /// removes it from the other store.
@@ -47,7 +58,19 @@ extension VersionStore {
     if let last, last != path, try other.place(at: last)?.item == item, other.tags(of: last).contains(item) {
       return false
     }
-    if try !place(item, at: path, from: other) { return true }
+    let adoption = Adoption(item: item, store: other.root, place: last, newest: try other.newestID(of: item))
+    let note = step("\(Self.adoptionName)\(item)-" + hexadecimal(.random(in: .min ... .max)))
+    do throws(VersionStoreError) {
+      try writeDraft(Step.adoption(adoption).record.bytes, to: note)
+      guard try place(item, at: path, from: other) else {
+        try unlink(note)
+        return true
+      }
+    } catch {
+      // If it's here all the same, it's removed there after the end of this process.
+      if !isKnown(item) { try? unlink(note) }
+      throw error
+    }
     let removed = try removedVersions(of: item).filter { !$0.place.isBare }
     for contents in try versions(of: item).map(self.path) + removed.map(self.path) {
       do throws(VersionStoreError) { try shareAll(contents) } catch {
@@ -56,11 +79,46 @@ extension VersionStore {
       }
     }
     hashingIsDue?()
-    try other.removeHistory(GoneItem(item: item, path: last ?? other.root, time: 0))
-    if let last, try other.place(at: last)?.item == item {
-      try other.unlink(other.layout.place(of: last).appending(StoreLayout.itemName))
-    }
+    try other.giveUp(adoption)
+    // What couldn't be removed goes after the end of this process.
+    if try other.status(of: other.layout.directory(of: item)) == nil { try unlink(note) }
     return true
+  }
+
+  private static let adoptionName = "adopted-"
+
+  static func isAdoption(_ name: SystemPath) -> Bool { name.bytes.starts(with: adoptionName.utf8) }
+
+  /// Removes a history that another store has.
+  private func giveUp(_ adoption: Adoption) throws(VersionStoreError) {
+    try removeHistory(GoneItem(item: adoption.item, path: adoption.place ?? root, time: 0))
+    if let place = adoption.place, try self.place(at: place)?.item == adoption.item {
+      try unlink(layout.place(of: place).appending(StoreLayout.itemName))
+    }
+  }
+
+  /// Removes a history from another store whose process was killed before it could do so, if it's here.
+  ///
+  /// The file may have gone back since, and the history there with it: then it goes on there.
+  func complete(_ adoption: Adoption) throws(VersionStoreError) {
+    guard isKnown(adoption.item), adoption.store != root else { return }
+    // Its volume may be there later.
+    if !Self.exists(at: adoption.store, files: files) {
+      throw .system(SystemError(call: "adopt", paths: [adoption.store], errno: 2))
+    }
+    let other = try VersionStore(at: adoption.store, files: files, worker: worker, isAlive: isAlive, time: time)
+    if let newest = try other.newestID(of: adoption.item), adoption.newest.map({ newest > $0 }) ?? true { return }
+    for place in try [adoption.place, other.lastPath(of: adoption.item)].compactMap(\.self)
+    where try other.place(at: place)?.item == adoption.item && other.tags(of: place).contains(adoption.item) {
+      if try self.place(at: place)?.item != adoption.item { return }
+    }
+    try other.giveUp(adoption)
+  }
+
+  /// The newest version of a history, be it listed or removed.
+  private func newestID(of item: ItemID) throws(VersionStoreError) -> VersionID? {
+    let removed = try removals(of: item).map(\.version)
+    return try (versionIDs(of: item) + bareVersionIDs(of: item) + removed).max()
   }
 
   /// Whether the store has a history, wherever its file is.

@@ -9,6 +9,8 @@ enum Step: Equatable, Sendable {
   /// A draft takes the place of an item, which gets the draft's name then. The number is that of the draft, so that the two are distinguished;
   /// without a number the item at the name isn't needed. The history of a replaced item is that of the last value.
   case save(SystemPath, draft: SystemPath, FileIdentity?, ItemID? = nil)
+  /// A history is taken over from another store.
+  case adoption(Adoption)
 
   /// The name of the file that takes the place of the kept one, until then, and the process that writes it.
   struct Draft: Equatable, Sendable {
@@ -45,11 +47,28 @@ enum Step: Equatable, Sendable {
         record.add("inode", identity.inode)
       }
       if let item { record.add("item", item) }
+    case .adoption(let adoption):
+      record.add("step", "adopt")
+      record.add("item", adoption.item)
+      record.add("store", bytes: adoption.store.bytes)
+      if let place = adoption.place { record.add("place", bytes: place.bytes) }
+      if let newest = adoption.newest { record.add("newest", newest) }
     }
     return record
   }
 
   init?(_ record: StoreRecord) {
+    if record.text(of: "step") == "adopt" {
+      guard let item = record.text(of: "item").flatMap(ItemID.init), let store = record.value(of: "store") else {
+        return nil
+      }
+      let newest = record.text(of: "newest").flatMap { VersionID($0) }
+      self = .adoption(
+        Adoption(
+          item: item, store: SystemPath(bytes: store), place: record.value(of: "place").map { SystemPath(bytes: $0) },
+          newest: newest))
+      return
+    }
     if record.text(of: "step") == "move", let old = record.value(of: "from"), let new = record.value(of: "to") {
       self = .move(from: SystemPath(bytes: old), to: SystemPath(bytes: new))
       return
@@ -210,6 +229,11 @@ extension VersionStore {
     {
       // A file that is there again has a history of its own.
       if try self.status(of: old) == nil { try completeMove(from: old, to: new) }
+    }
+    if Self.isAdoption(step.lastComponent), let record = try recordIfIntact(at: step),
+      case .adoption(let adoption)? = Step(record)
+    {
+      try complete(adoption)
     }
     try unlink(step)
   }

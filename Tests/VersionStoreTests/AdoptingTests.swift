@@ -204,6 +204,8 @@ struct AdoptingTests {
         _ = try? VersionStore(at: scene.second.root, files: door, worker: "2", time: { 9 }).adopt(
           scene.item, at: scene.path, from: VersionStore(at: scene.first.root, files: door, worker: "2", time: { 9 }))
         for store in [scene.first, scene.second] { try store.recover() }
+        let isThere = scene.second.hasHistory(of: scene.item)
+        #expect(isThere == !scene.first.hasHistory(of: scene.item), "call \(number)")
         if try !scene.second.unknownItems(at: scene.path).isEmpty {
           #expect(try scene.second.adopt(scene.item, at: scene.path, from: scene.first), "call \(number)")
         }
@@ -213,7 +215,30 @@ struct AdoptingTests {
         #expect(versions.count == 2, "call \(number)")
         for version in versions { try scene.second.verify(version) }
         #expect(try sandbox.tree("other").filter { $0.hasPrefix("steps/") } == [], "call \(number)")
+        #expect(try sandbox.tree("store").filter { $0.contains(scene.item.description) } == [], "call \(number)")
       }
+    }
+  }
+
+  @Test(
+    "A file that has gone back after a kill keeps the history that it has there, with and without new versions",
+    arguments: [false, true])
+  func goneBack(hasNewVersion: Bool) async throws {
+    try await withStore { sandbox in
+      let scene = try Scene(sandbox)
+      let place = scene.second.layout.directory(of: scene.item)
+      let door = DyingDoor.dying { $0.call == .rename && $0.paths.last == place }
+      let second = try VersionStore(at: scene.second.root, files: door, worker: "2", time: { 9 })
+      #expect(throws: (any Error).self) { try second.adopt(scene.item, at: scene.path, from: scene.first) }
+      #expect(scene.first.hasHistory(of: scene.item) && scene.second.hasHistory(of: scene.item))
+      let old = sandbox.path("a")
+      try sandbox.files.copyItem(from: scene.path, to: old, replacing: false)
+      try sandbox.files.removeItem(at: scene.path)
+      #expect(try scene.first.item(at: old, creating: false) == scene.item)
+      if hasNewVersion { _ = try scene.first.add(contentsOf: old, to: scene.item, StoreSandbox.attributes) }
+      try scene.second.recover()
+      #expect(try scene.first.versions(of: scene.item).count == (hasNewVersion ? 3 : 2))
+      #expect(try sandbox.tree("other").filter { $0.hasPrefix("steps/") } == [])
     }
   }
 
