@@ -15,8 +15,8 @@ extension VersionStore {
   /// | an item whose former place has a file | none | stays there: this is a copy or a backup, which begins its own |
   /// | an item | another one | the former if that is gone from where it was, else the latter |
   ///
-  /// An item is gone from where it was if nothing is there, or the file of another item, while the file with its tag is the very one that
-  /// was there. Tags of items that this store doesn't have are those of other stores, for example of other users, and mean nothing here.
+  /// An item is gone from where it was if nothing is there, or the file of another item that has come from elsewhere itself. Where a volume
+  /// isn't mounted, it isn't known what is there: what comes from it is taken for a copy. Tags of items that this store doesn't have are those of other stores, for example of other users, and mean nothing here.
   ///
   /// If nothing is there, the file of a history is gone. A new file without a tag that comes within ``gracePeriod`` goes on with the
   /// history, unless the removal was noted, or listed: editors rename the old file before they write the new one. Without extended attributes a
@@ -48,7 +48,7 @@ extension VersionStore {
     }
     let tags = tags(of: path)
     let tag = ownTag(among: tags, preferring: place?.item)
-    if let tag, tag != place?.item, try hasMovedHere(tag, status) {
+    if let tag, tag != place?.item, try hasMovedHere(tag, status, replacing: place?.item) {
       return try move(tag, to: path, status, from: place)
     }
     if let place {
@@ -68,8 +68,8 @@ extension VersionStore {
       return item
     }
     if !creating {
-      // A copy stays one when the file that it was made of is gone.
-      if tag != nil { removeTag(of: path) }
+      // A copy stays one when the file that it was made of is gone. If that can't be seen now, it's decided later.
+      if let tag, try isVisible(tag) { removeTag(of: path) }
       return nil
     }
     let item = ItemID.drawn()
@@ -83,11 +83,17 @@ extension VersionStore {
 
   /// The history of a file that was missed at a path a moment ago: it goes on.
   private func itemMissed(at path: SystemPath, _ status: FileStatus) throws(VersionStoreError) -> ItemID? {
-    let missed = try goneItems(at: path).filter { $0.isMissed && $0.time > time() - Self.gracePeriod }
+    let missed = try goneItems(at: path).filter { $0.isMissed && isRecent($0.time) }
     guard let last = missed.max(by: { $0.time < $1.time }), try isGone(last), try lastPath(of: last.item) == path
     else { return nil }
     try revive(last, at: path)
     return last.item
+  }
+
+  /// Not so if the clock was set back since.
+  private func isRecent(_ moment: Int64) -> Bool {
+    let now = time()
+    return moment <= now && moment > now - Self.gracePeriod
   }
 
   /// The history of a place whose record has lost a byte, where the file has no tag: the one whose own record names the path.
@@ -109,13 +115,17 @@ extension VersionStore {
   }
 
   /// Whether a file with the tag of an item is that item and no copy: it isn't any more where it was.
-  private func hasMovedHere(_ item: ItemID, _ status: FileStatus) throws(VersionStoreError) -> Bool {
+  private func hasMovedHere(
+    _ item: ItemID, _ status: FileStatus, replacing here: ItemID?
+  ) throws(VersionStoreError) -> Bool {
     // If its place is another's, or its file was gone, it's here again.
     guard let last = try lastPath(of: item), let place = try place(at: last), place.item == item else { return true }
     // A file that's there goes on with the history: it was saved by way of another file, and this is its copy or its backup.
     // Unless a link leads from there to here, or that file is another item's: two files have changed their places.
-    guard let former = try self.status(of: last) else { return true }
+    guard let former = try self.status(of: last) else { return try isOnVolume(last, place) }
     if former.identity == status.identity { return status.linkCount == 1 }
+    // The numbers are those of the files that there were when the places were noted last, and each save brings another one.
+    if former.linkCount == 1, try hasChangedPlaces(item, from: last, with: here) { return true }
     if !place.isOf(status) { return false }
     return try hasComeFromElsewhere(last, former)
   }
@@ -128,6 +138,38 @@ extension VersionStore {
     // If another one has taken its former place, it's here.
     guard let place = try place(at: last), place.item == item else { return true }
     return place.isOf(status)
+  }
+
+  /// How many files that have changed their places are followed.
+  private static let changedPlaceCountMax = 16
+
+  /// Whether another item has come to the place of an item, by the tags of their files.
+  ///
+  /// That's so if the file there is of an item that isn't any more where it was. Where that item was there may be a third one, and so on; if
+  /// the present place of the file had an item before, the last one has to be that: otherwise a copy may have replaced it.
+  private func hasChangedPlaces(
+    _ item: ItemID, from last: SystemPath, with here: ItemID?
+  ) throws(VersionStoreError) -> Bool {
+    var (item, place) = (item, last)
+    for _ in 0..<Self.changedPlaceCountMax {
+      let tags = tags(of: place)
+      guard !tags.contains(item), let other = tags.first(where: isKnown) else { return false }
+      if other == here { return true }
+      guard let home = try lastPath(of: other), home != place, !self.tags(of: home).contains(other) else {
+        // It's a copy of that one.
+        return false
+      }
+      if here == nil { return true }
+      (item, place) = (other, home)
+    }
+    return false
+  }
+
+  /// Whether the place where an item was last is on a volume that's there.
+  private func isVisible(_ item: ItemID) throws(VersionStoreError) -> Bool {
+    guard let last = try lastPath(of: item), let place = try place(at: last), place.item == item else { return true }
+    if try status(of: last) != nil { return true }
+    return try isOnVolume(last, place)
   }
 
   private func move(

@@ -136,13 +136,19 @@ struct IdentityTests {
   }
 
   @Test(
-    "Files that change their places take their histories along, whichever is looked at first",
-    arguments: [["a", "b"], ["b", "a"], ["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"], ["c", "b", "a"]])
-  func changingPlaces(looks: [String]) async throws {
+    "Files that change their places take their histories along, whichever is looked at first, also when they were saved before",
+    arguments: [["a", "b"], ["b", "a"], ["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"], ["c", "b", "a"]],
+    [false, true])
+  func changingPlaces(looks: [String], areSaved: Bool) async throws {
     try await withStore { sandbox in
       let (store, names) = (try sandbox.store(), looks.sorted())
       var items: [ItemID] = []
       for name in names { items.append(try #require(try store.item(at: sandbox.write(name, name), creating: true))) }
+      for (name, item) in zip(names, items) where areSaved {
+        // Another file, which says that it's the same item.
+        try sandbox.files.replaceContents(of: sandbox.path(name), with: Array("saved".utf8))
+        #expect(try store.item(at: sandbox.path(name), creating: false) == item)
+      }
       // Each file gets the name of the one before it.
       #expect(Foundation.rename(sandbox.path(names[0]).description, sandbox.path("out").description) == 0)
       for (old, new) in zip(names.dropFirst(), names) {
@@ -156,6 +162,59 @@ struct IdentityTests {
         }
       }
       #expect(try store.goneItems(below: sandbox.root) == [])
+    }
+  }
+
+  @Test("A file that takes the name of a renamed one takes its history along, and the renamed one its own, when both were saved")
+  func rotation() async throws {
+    try await withStore { sandbox in
+      let (store, paths) = (try sandbox.store(), ["a", "b"].map(sandbox.path))
+      var items: [ItemID?] = []
+      for path in paths {
+        try sandbox.write(path.lastComponent.description, "text")
+        items.append(try store.item(at: path, creating: true))
+        try sandbox.files.replaceContents(of: path, with: Array("saved".utf8))
+      }
+      #expect(Foundation.rename(paths[0].description, sandbox.path("c").description) == 0)
+      #expect(Foundation.rename(paths[1].description, paths[0].description) == 0)
+      #expect(try store.item(at: sandbox.path("c"), creating: false) == items[0])
+      #expect(try store.item(at: paths[0], creating: false) == items[1])
+    }
+  }
+
+  @Test("CV-29: A file that was missed while the clock was ahead isn't missed a moment ago")
+  func clockSetBack() async throws {
+    try await withStore { sandbox in
+      let path = try sandbox.write("a", "1")
+      let item = try #require(try sandbox.store().item(at: path, creating: true))
+      try sandbox.files.removeItem(at: path)
+      #expect(try sandbox.store(at: 3_600_000_000_000).item(at: path, creating: false) == nil)
+      try sandbox.write("a", "another one")
+      let new = try sandbox.store(at: 77).item(at: path, creating: true)
+      #expect(new != nil && new != item)
+    }
+  }
+
+  @Test("A copy of a file whose volume isn't mounted is a copy, when the volume is back, too", arguments: [false, true])
+  func unmounted(creating: Bool) async throws {
+    try await withStore { sandbox in
+      let (store, path, copy) = (try sandbox.store(), try sandbox.write("a", "1"), sandbox.path("copy"))
+      let item = try #require(try store.item(at: path, creating: true))
+      try sandbox.files.copyItem(from: path, to: copy, replacing: false)
+      let status = try sandbox.files.status(of: path, at: .workingDirectory, links: .noFollow)
+      // As if it had been on another volume than the one that's there now.
+      var elsewhere = status
+      elsewhere.identity = FileIdentity(device: status.device + 1, inode: status.identity.inode)
+      try store.settle(PlaceRecord(item, elsewhere), at: path, isTagged: true)
+      try sandbox.files.rename(
+        path, at: .workingDirectory, to: sandbox.path("away"), at: .workingDirectory, .exclusive)
+      let began = try store.item(at: copy, creating: creating)
+      #expect(creating ? began != nil && began != item : began == nil)
+      try sandbox.files.rename(
+        sandbox.path("away"), at: .workingDirectory, to: path, at: .workingDirectory, .exclusive)
+      try store.settle(PlaceRecord(item, status), at: path, isTagged: true)
+      #expect(try store.item(at: path, creating: false) == item)
+      #expect(try store.item(at: copy, creating: false) == began)
     }
   }
 
