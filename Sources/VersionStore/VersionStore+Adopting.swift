@@ -81,7 +81,8 @@ extension VersionStore {
     hashingIsDue?()
     try other.giveUp(adoption)
     // What couldn't be removed goes after the end of this process.
-    if try other.status(of: other.layout.directory(of: item)) == nil { try unlink(note) }
+    let rest = try other.newestID(of: item)
+    if rest != nil || !other.hasHistory(of: item) { try unlink(note) }
     return true
   }
 
@@ -89,9 +90,12 @@ extension VersionStore {
 
   static func isAdoption(_ name: SystemPath) -> Bool { name.bytes.starts(with: adoptionName.utf8) }
 
-  /// Removes a history that another store has.
+  /// Removes a history that another store has, but for versions that it hasn't.
   private func giveUp(_ adoption: Adoption) throws(VersionStoreError) {
-    try removeHistory(GoneItem(item: adoption.item, path: adoption.place ?? root, time: 0))
+    // One that was added meanwhile is of a file that goes on with the history here.
+    if adoption.newest == nil, try newestID(of: adoption.item) != nil { return }
+    let gone = GoneItem(item: adoption.item, path: adoption.place ?? root, time: 0)
+    guard try removeHistory(gone, upTo: adoption.newest) else { return }
     if let place = adoption.place, try self.place(at: place)?.item == adoption.item {
       try unlink(layout.place(of: place).appending(StoreLayout.itemName))
     }
@@ -183,6 +187,11 @@ extension VersionStore {
       // One that's gone by now was completed: without a step it's done once more.
       let step = (try? other.contents(of: other.layout.mark(of: id, of: item))) ?? []
       try writeDraft(step, to: marks.appending(id.description))
+    }
+    // A resolution that was cut off is completed here.
+    let resolution = other.layout.resolution(of: item)
+    if try other.status(of: resolution) != nil {
+      try writeDraft(other.contents(of: resolution), to: step.appending(resolution.lastComponent))
     }
     try storing { () throws(SystemError) in try files.synchronizeItem(at: step) }
   }

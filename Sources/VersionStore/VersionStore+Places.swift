@@ -269,10 +269,19 @@ extension VersionStore {
   }
 
   /// Removes a history wherever its file is.
-  func removeHistory(_ item: GoneItem) throws(VersionStoreError) {
-    for id in try versionIDs(of: item.item) { try remove(id, of: item.item) }
-    for id in try openVersionIDs(of: item.item) { try unlink(layout.mark(of: id, of: item.item)) }
-    for id in try bareVersionIDs(of: item.item) { try unlink(layout.bare(id, of: item.item)) }
+  ///
+  /// - Parameters:
+  ///   - item: The history.
+  ///   - newest: Its last version; later ones stay, and the history with them.
+  /// - Returns: Whether nothing is left.
+  @discardableResult
+  func removeHistory(_ item: GoneItem, upTo newest: VersionID? = nil) throws(VersionStoreError) -> Bool {
+    func isToGo(_ id: VersionID) -> Bool { newest.map { id <= $0 } ?? true }
+    for id in try versionIDs(of: item.item) where isToGo(id) { try remove(id, of: item.item) }
+    for id in try openVersionIDs(of: item.item) where isToGo(id) { try unlink(layout.mark(of: id, of: item.item)) }
+    for id in try bareVersionIDs(of: item.item) where isToGo(id) { try unlink(layout.bare(id, of: item.item)) }
+    // Bare ones are looked for first: they may have got directories meanwhile.
+    if newest != nil, try !(bareVersionIDs(of: item.item) + versionIDs(of: item.item)).isEmpty { return false }
     try forgetRemovals(before: .max, of: item.item)
     try unlink(layout.resolution(of: item.item))
     try unlink(layout.place(of: item.path).appending(StoreLayout.goneName + item.item.description))
@@ -284,6 +293,7 @@ extension VersionStore {
         try files.unlink(directory, at: .workingDirectory, .emptyDirectory)
       }
     }
+    return true
   }
 
   // MARK: - Files that move
