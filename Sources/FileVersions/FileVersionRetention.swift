@@ -65,8 +65,11 @@ public struct FileVersionRetention: Hashable, Sendable {
   public func removals(among versions: [FileVersion], at date: Date) -> [FileVersion] {
     let conflictsRemain = versions.contains { !$0.isResolved }
     let newestBase = versions.filter(\.isBase).max { $0.id < $1.id }
-    var kept = versions.filter { $0.isResolved && !($0.isBase && conflictsRemain) && $0 != newestBase && !$0.isCurrent }
-      .sorted { $0.id < $1.id }
+    // Those of which a conflict says that it was made of them.
+    let parents = Set(versions.filter { !$0.isResolved }.flatMap(\.parents))
+    var kept = versions.filter {
+      $0.isResolved && !($0.isBase && conflictsRemain) && $0 != newestBase && !$0.isCurrent && !parents.contains($0.id)
+    }.sorted { $0.id < $1.id }
     var removed: [FileVersion] = []
     func remove(where isSelected: (FileVersion) -> Bool) {
       removed += kept.filter(isSelected)
