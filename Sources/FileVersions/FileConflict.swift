@@ -174,7 +174,7 @@ extension VersionKeeper {
     if resolution.overwrites {
       let (kept, state) = try store.keepState(of: path, for: item, attributes)
       if let kept { changes.append(VersionChange(.gained, FileVersion.ID(item, kept.id))) }
-      target = self.target(state, at: path, in: store) { changes.append($0) }
+      target = self.target(state, of: item, at: path, in: store) { changes.append($0) }
     }
     let unneeded = keepsOthers ? [] : others.filter { resolution.has($0.version) }
     let step = ConflictResolution(

@@ -36,7 +36,7 @@ public struct FileVersions: Sendable {
   public init(
     domain: CoordinationDomain = .standard, storage: VersionStorage = .standard, deviceName: String? = nil,
     author: String? = nil, conflictCopies: Set<ConflictCopyEngine> = [],
-    removalWindow: Duration = .seconds(7 * 24 * 60 * 60), deadlines: AccessDeadlines? = nil
+    removalWindow: Duration = FileVersions.standardRemovalWindow, deadlines: AccessDeadlines? = nil
   ) {
     let host = ProcessInfo.processInfo.hostName
     let attributes = VersionAttributes(
@@ -48,9 +48,16 @@ public struct FileVersions: Sendable {
     }
   }
 
+  /// How long a version that was removed can be brought back unless a program says otherwise: seven days.
+  ///
+  /// Programs with a shorter window don't end that of others before.
+  public static let standardRemovalWindow = Duration.seconds(7 * 24 * 60 * 60)
+
   // MARK: - Listing
 
   /// The present contents of a file, as a version.
+  ///
+  /// Where a history can't be begun, on a full volume or a read-only one, the version has an identifier for the time being.
   ///
   /// - Parameter url: The file.
   /// - Returns: The version; `nil` when nothing is there.

@@ -59,4 +59,10 @@ extension FileVersionError {
     let failure = (underlyingError as? FileCoordinationError)?.underlyingError ?? underlyingError
     return (failure as? SystemError)?.isOne(of: .noSpace, .quotaExceeded) == true
   }
+
+  /// The same, or because it's read-only.
+  var isOfUnwritableVolume: Bool {
+    let failure = (underlyingError as? FileCoordinationError)?.underlyingError ?? underlyingError
+    return (failure as? SystemError)?.isOne(of: .noSpace, .quotaExceeded, .readOnlyFileSystem) == true
+  }
 }

@@ -51,16 +51,35 @@ extension VersionKeeper {
     if old != path {
       try checkFree(path, for: old)
       try withStore(at: [path]) { store in try storeOfVersion(version, insteadOf: store).verify(version) }
-      if try status(of: old) != nil {
-        try HostFileSystem().moveItem(from: old, to: path, replacing: false)
-        try keeper.withStore(at: [old, path]) { store in try store.noteMove(from: old, to: path) }
+      if let status = try status(of: old) {
+        do {
+          try keeper.move(old, to: path)
+          return try keeper.restore(version, over: path) { changes.append($0) }
+        } catch {
+          // What couldn't be restored leaves the file as it was, also by its name.
+          if try HostFileSystem().statusIfPresent(of: path)?.identity == status.identity {
+            try? keeper.move(path, to: old)
+          }
+          throw error
+        }
       }
     }
-    let (kept, state) = try keeper.keepState(of: path)
-    if let kept { changes.append(VersionChange(.gained, kept)) }
-    try keeper.withStore(at: [path]) { store in
+    try keeper.restore(version, over: path) { changes.append($0) }
+  }
+
+  private func move(_ old: SystemPath, to new: SystemPath) throws {
+    try HostFileSystem().moveItem(from: old, to: new, replacing: false)
+    try withStore(at: [old, new]) { store in try store.noteMove(from: old, to: new) }
+  }
+
+  private func restore(
+    _ version: StoredVersion, over path: SystemPath, _ note: @escaping (VersionChange) -> Void
+  ) throws {
+    let (kept, state) = try keepState(of: path)
+    if let kept { note(VersionChange(.gained, kept)) }
+    try withStore(at: [path]) { store in
       try storeOfVersion(version, insteadOf: store).restore(
-        version, to: path, over: target(state, at: path, in: store) { changes.append($0) }, notedIn: store)
+        version, to: path, over: target(state, of: kept?.item, at: path, in: store, note), notedIn: store)
     }
   }
 

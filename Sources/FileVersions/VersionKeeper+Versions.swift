@@ -9,6 +9,15 @@ internal import VersionStore
 extension VersionKeeper {
   func currentVersion(at path: SystemPath) throws -> FileVersion? {
     guard let status = try statusOrAbsence(of: path) else { return nil }
+    do { return try currentVersion(at: path, status) } catch {
+      guard FileVersionError(error).isOfUnwritableVolume else { throw error }
+      // There's no history then, or it can't be looked at, and the answer is about the file.
+      let item = ItemID(standingFor: status.identity)
+      return FileVersion(currentOf: item, at: path, status, by: attributes, after: nil, isKept: false)
+    }
+  }
+
+  private func currentVersion(at path: SystemPath, _ status: FileStatus) throws -> FileVersion? {
     try lookAtFile(ofCopy: path)
     return try looking(at: path) { store in
       guard let item = try store.item(at: path, creating: true) else { return nil }
@@ -150,6 +159,12 @@ extension VersionKeeper {
   func verify(_ version: FileVersion) throws {
     guard let stored = version.stored else { throw Self.currentVersionError(version) }
     let store = try VersionStore(at: version.place, worker: Self.worker, isAlive: Self.isAlive, time: time)
+    if version.removedPath != nil {
+      guard let removed = try store.removedVersions(of: stored.item).first(where: { $0.version.id == stored.id }) else {
+        throw VersionStoreError.versionIsGone(stored.id)
+      }
+      return try store.verify(removed)
+    }
     guard try store.versionIfPresent(stored.id, of: stored.item) != nil else {
       throw VersionStoreError.versionIsGone(stored.id)
     }
@@ -216,11 +231,15 @@ extension VersionKeeper {
 
   /// The place of contents that were kept: an item that another program has put there since becomes a version, too.
   func target(
-    _ state: KeptState, at path: SystemPath, in store: VersionStore, _ announce: @escaping (VersionChange) -> Void
+    _ state: KeptState, of item: ItemID?, at path: SystemPath, in store: VersionStore,
+    _ announce: @escaping (VersionChange) -> Void
   ) -> RestoringTarget {
     let attributes = attributes
     return .kept(state) { (displaced) throws(VersionStoreError) in
-      guard let item = try store.item(at: path, creating: true) else { throw .nothingThere(path) }
+      // The new contents are at the path at this moment, and aren't if this fails: nothing may be concluded from them.
+      var item = item
+      if item == nil { item = try store.item(at: path, creating: true) }
+      guard let item else { throw .nothingThere(path) }
       let version = try store.add(contentsOf: displaced, to: item, named: path.lastComponent, attributes)
       announce(VersionChange(.gained, FileVersion.ID(item, version.id)))
     }
@@ -290,7 +309,7 @@ extension VersionKeeper {
   }
 
   /// How many versions are removed while others have to wait for the history.
-  private static let removalBatchCount = 256
+  static let removalBatchCount = 256
 
   private static func otherFileError(_ version: StoredVersion, _ path: SystemPath) -> FileVersionError {
     FileVersionError(

@@ -124,6 +124,30 @@ package struct VersionsWithinAccess: Sendable {
     }
   }
 
+  /// Removes many versions of a file; others have to wait for the history for a part of them at a time.
+  ///
+  /// - Complexity: O(versions).
+  package func remove(_ versions: [FileVersion], of url: URL) throws(FileVersionError) {
+    try keeper.throwing { keeper in
+      let path = try keeper.path(of: url)
+      var rest = versions[...]
+      while let first = rest.first {
+        guard let any = first.stored else { throw VersionKeeper.currentVersionError(first) }
+        var removed: [FileVersion.ID] = []
+        defer { for id in removed { announce(.lost, id, at: url) } }
+        try keeper.withHistory(of: any, at: path) { store in
+          for version in rest.prefix(VersionKeeper.removalBatchCount) {
+            guard let stored = version.stored else { throw VersionKeeper.currentVersionError(version) }
+            try keeper.remove(stored, from: store, forgetting: false)
+            removed.append(version.id)
+          }
+          rest = rest.dropFirst(removed.count)
+          if rest.isEmpty, keeper.removalWindow > .zero { try keeper.forgetRemovals(in: store, of: any.item) }
+        }
+      }
+    }
+  }
+
   /// See ``FileVersions/markResolved(_:of:)``.
   package func markResolved(_ version: FileVersion, of url: URL) throws(FileVersionError) -> FileVersion {
     try keeper.throwing { keeper in

@@ -89,7 +89,9 @@ final class VersionKeeper: Sendable {
       try store.checkDirectories()
       try Self.withAccess(to: [Self.url(of: store.root.appending("steps"))], coordinator) {
         if try store.recover() > 0 { try store.sweepContents() }
-        try forgetRemovals(in: store)
+        // Other programs may have other windows.
+        try copy(removalWindow: max(removalWindow, FileVersions.standardRemovalWindow), cancellation: nil)
+          .forgetRemovals(in: store)
       }
       Self.recovered.withLock { _ = $0.insert(store.root) }
       takeLeftovers(in: store)

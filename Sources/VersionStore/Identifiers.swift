@@ -1,4 +1,4 @@
-internal import SystemInterface
+package import SystemInterface
 
 /// Names the history of one item: 32 hexadecimal digits, drawn at random.
 package struct ItemID: Hashable, Sendable, LosslessStringConvertible {
@@ -17,6 +17,11 @@ package struct ItemID: Hashable, Sendable, LosslessStringConvertible {
   private init(_ high: UInt64, _ low: UInt64) { (self.high, self.low) = (high, low) }
 
   package var description: String { hexadecimal(high) + hexadecimal(low) }
+
+  /// Names a file that has no history, as long as it's that file.
+  ///
+  /// - Parameter identity: The file.
+  package init(standingFor identity: FileIdentity) { self.init(UInt64(identity.device), UInt64(identity.inode)) }
 
   /// Draws another one.
   package static func drawn() -> ItemID { ItemID(.random(in: .min ... .max), .random(in: .min ... .max)) }

@@ -25,7 +25,7 @@ extension VersionStore {
     // The replaced contents are those of the last one, as a rule.
     for version in try versions(of: item, unfolding: unfolding).reversed()
     where version.isPackage == (status.kind == .directory) {
-      if try hashed(version).hash == hash { return nil }
+      if try hashed(version).hash == hash, isIntact(version) { return nil }
     }
     return try add(contentsOf: leftover, to: item, named: path.lastComponent, attributes)
   }

@@ -25,6 +25,8 @@ extension VersionStore {
     if ids.isEmpty { return [] }
     let cached = ids.count > limits.uncachedCountMax ? cachedVersions(of: item) : [:]
     let (versions, readCount, _) = try read(ids, of: item, cached)
+    // Another process may change a record while a caller reads that doesn't keep it from doing so: the cache would have the former one.
+    if !unfolding { return versions }
     // So that most lists of many versions don't write a cache.
     if readCount > max(limits.uncachedCountMax, ids.count / Self.cachingShare) { cache(versions, of: item) }
     return versions

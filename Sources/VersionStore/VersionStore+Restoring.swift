@@ -105,6 +105,27 @@ extension VersionStore {
     }
   }
 
+  /// Whether a version is there with the contents that were kept.
+  ///
+  /// - Parameter version: A version.
+  /// - Returns: `false` also if that can't be found out.
+  /// - Complexity: O(bytes).
+  package func isIntact(_ version: StoredVersion) -> Bool {
+    guard (try? versionIfPresent(version.id, of: version.item)) != nil else { return false }
+    return (try? verify(version)) != nil
+  }
+
+  /// Compares a removed version with its hash; one that has none gets it when it's brought back.
+  ///
+  /// - Parameter removed: The version.
+  /// - Throws: ``VersionStoreError/damaged(_:)``, or the error of a system call.
+  /// - Complexity: O(bytes).
+  package func verify(_ removed: RemovedVersion) throws(VersionStoreError) {
+    guard let hash = removed.version.hash else { return }
+    let path = path(of: removed)
+    if try contents(ofItemAt: path)?.hash != hash { throw .damaged(path) }
+  }
+
   private func hashIfPresent(of path: SystemPath) throws(VersionStoreError) -> ContentHash? {
     do throws(VersionStoreError) { return try hash(of: path) } catch .system(let error) where error.isAbsence {
       return nil

@@ -117,6 +117,24 @@ struct ConflictCopyTests {
     }
   }
 
+  @Test("CV-34: A copy isn't given up for a version with its contents that has lost a byte")
+  func damagedVersion() async throws {
+    try await withConflictCopies { sandbox in
+      let file = try sandbox.write("a.txt", "mine")
+      let other = try sandbox.write("other.txt", "theirs")
+      let kept = try await sandbox.versions.addVersion(of: file, contentsOf: other, isConflict: true)
+      try sandbox.remove("other.txt")
+      let path = SystemPath(kept.url.path)
+      try FileManager.default.removeItem(atPath: path.description)
+      try HostFileSystem().replaceContents(of: path, with: Array("THEIRS".utf8))
+      try sandbox.write(copyName, "theirs")
+      #expect(try await sandbox.versions.resolve(at: file) { _ in .all })
+      #expect(try !sandbox.names().contains(copyName))
+      let texts = try sandbox.names().filter { $0 != "a.txt" }.map { try sandbox.text($0) }
+      #expect(texts == ["theirs"])
+    }
+  }
+
   @Test("CV-34: Contents that the result doesn't have stay in the store as a resolved version")
   func choosing() async throws {
     try await withConflictCopies { sandbox in

@@ -161,6 +161,79 @@ struct FileVersionsTests {
     }
   }
 
+  @Test("CV-18, CV-20: If a version of another extension can't be restored, the file has its name and its text")
+  func otherTypeWithoutRoom() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a.md", "markdown")
+      let version = try await fixture.versions.addVersion(of: file)
+      let (text, root) = (fixture.root.appending(path: "a.txt"), SystemPath(fixture.root.path))
+      try FileManager.default.moveItem(at: file, to: text)
+      try fixture.write("a.txt", "text")
+      #expect(try await fixture.versions.versions(of: text) == [version])
+      let door = ScriptedFileSystem { call in
+        let hasMoved = FileManager.default.fileExists(atPath: file.path)
+        return hasMoved && (call.call == .link || call.call == .makeDirectory) ? .fail(28) : .proceed
+      }
+      let keeper = VersionKeeper(
+        fixture.domain, fixture.storage, fixture.versions.keeper.attributes, files: door
+      ) { 2_000_000_000_000_000_000 }
+      let stored = try #require(version.stored)
+      #expect(throws: (any Error).self) {
+        try keeper.restore(stored, inPlaceOf: root.appending("a.txt"), to: root.appending("a.md")) { _ in }
+      }
+      #expect(try fixture.text(text) == "text" && !FileManager.default.fileExists(atPath: file.path))
+      #expect(try await fixture.versions.versions(of: text)?.contains(version) == true)
+    }
+  }
+
+  @Test("CV-01: A file has a current version also where no history can be begun")
+  func withoutRoom() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "text")
+      let door = ScriptedFileSystem { $0.call == .makeDirectory ? .fail(28) : .proceed }
+      let keeper = VersionKeeper(
+        fixture.domain, fixture.storage, fixture.versions.keeper.attributes, files: door
+      ) { 1_000 }
+      let version = try #require(try keeper.currentVersion(at: SystemPath(file.path)))
+      #expect(version.isCurrent && version.size == 4 && version.url == file)
+      #expect(try keeper.currentVersion(at: SystemPath(file.path)) == version)
+    }
+  }
+
+  @Test("CV-25: A result that's taken back, as another program has put something else there, resolves nothing")
+  func takenBack() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "mine")
+      let theirs = try fixture.write("b", "theirs")
+      let conflict = try await fixture.versions.addVersion(of: file, contentsOf: theirs, isConflict: true)
+      let path = SystemPath(file.path)
+      let hasMet = Guarded(false)
+      let door = ScriptedFileSystem { call in
+        // Right before the exchange another file is put there, which can't become a version for lack of room.
+        if hasMet.withLock({ $0 }) { return call.call == .makeDirectory ? .fail(28) : .proceed }
+        if call.call == .rename, call.paths.last?.lastComponent == path.lastComponent,
+          call.paths.first?.lastComponent.isTemporaryName == true
+        {
+          hasMet.withLock { $0 = true }
+          unlink(path.description)
+          _ = try? fixture.write("a", "other")
+        }
+        return .proceed
+      }
+      let keeper = VersionKeeper(
+        fixture.domain, fixture.storage, fixture.versions.keeper.attributes, files: door
+      ) { 2_000_000_000_000_000_000 }
+      let found = try #require(try keeper.conflict(at: path, fixture.versions))
+      #expect(throws: (any Error).self) {
+        try keeper.carryOut(.merged(Data("both".utf8)), of: found, at: path, keepsOthers: false)
+      }
+      #expect(hasMet.withLock { $0 })
+      #expect(try fixture.text(file) == "other")
+      #expect(try await fixture.versions.unresolvedConflicts(of: file) == [conflict])
+      #expect(try await fixture.versions.removedVersions(of: file) == [])
+    }
+  }
+
   @Test("A damaged version is never handed out")
   func damage() async throws {
     try await withFixture { fixture in
@@ -365,6 +438,26 @@ struct FileVersionRetentionTests {
         id: #require(VersionID(id)), item: .drawn(), attributes: .init(deviceName: "", deviceID: ""), isPackage: false,
         hash: ContentHash(of: []), size: size, name: SystemPath("a"), mode: 0o644, modificationTime: 0)
       return FileVersion(stored, inStoreAt: SystemPath("/none"))
+    }
+  }
+
+  @Test("F-2: What an unresolved conflict was made of stays, also if it's no base")
+  func parents() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      let common = try await fixture.versions.addVersion(of: file)
+      let theirs = try fixture.write("b", "theirs")
+      let conflict = try await fixture.versions.addVersion(
+        of: file, contentsOf: theirs, isConflict: true, parents: [common.id])
+      for text in ["2", "3"] {
+        try fixture.write("a", text)
+        try await fixture.versions.addVersion(of: file)
+      }
+      try await fixture.versions.prune(file, by: FileVersionRetention(countMax: 0))
+      #expect(try await fixture.versions.versions(of: file) == [conflict, common])
+      try await fixture.versions.markResolved(conflict, of: file)
+      try await fixture.versions.prune(file, by: FileVersionRetention(countMax: 0))
+      #expect(try await fixture.versions.versions(of: file) == [])
     }
   }
 

@@ -5,6 +5,7 @@ import SystemInterface
 import Testing
 
 @testable import FileVersions
+@testable import VersionStore
 
 @Suite("Removed versions, moves, waits of calls about versions", .timeLimit(.minutes(4)))
 struct RemovedVersionsTests {
@@ -18,8 +19,11 @@ struct RemovedVersionsTests {
       let removed = try #require(try await versions.removedVersions(of: file))
       #expect(removed == [version] && removed[0].url != version.url)
       #expect(try await versions.contents(of: removed[0]) == Data("1".utf8))
-      #expect(await codeOfError { try await versions.verify(removed[0]) } == .versionIsGone)
+      try await versions.verify(removed[0])
+      var pieces = versions.bytes(of: removed[0]).makeAsyncIterator()
+      #expect(try await pieces.next() == Data("1".utf8))
       #expect(try await versions.recover(removed[0], of: file) == version)
+      #expect(await codeOfError { try await versions.verify(removed[0]) } == .versionIsGone)
       #expect(try await versions.versions(of: file) == [version])
       #expect(try await versions.removedVersions(of: file) == [])
       #expect(await codeOfError { try await versions.recover(removed[0], of: file) } == .versionIsGone)
@@ -71,6 +75,23 @@ struct RemovedVersionsTests {
       #expect(await codeOfError { try await fixture.versions.restore(version, to: file) } == .damagedVersion)
       #expect(await codeOfError { try await fixture.versions.verify(version) } == .damagedVersion)
       #expect(try fixture.text(file) == "1")
+    }
+  }
+
+  @Test("A program with a short window, which uses the store first, leaves what others can still bring back")
+  func otherWindow() async throws {
+    try await withFixture { fixture in
+      let (file, root) = (try fixture.write("a.txt", "1"), SystemPath(fixture.root.path))
+      let hour: Int64 = 3_600_000_000_000
+      let now = Int64(Date.now.timeIntervalSince1970 * 1e9)
+      // By a process that has ended an hour ago.
+      let store = try VersionStore(at: root.appending("store"), worker: "9-9", time: { now - hour })
+      let item = try #require(try store.item(at: root.appending("a.txt"), creating: true))
+      let version = try store.add(contentsOf: root.appending("a.txt"), to: item, fixture.versions.keeper.attributes)
+      try store.retire(version.id, of: item)
+      let other = FileVersions(domain: fixture.domain, storage: fixture.storage, removalWindow: .zero)
+      #expect(try await other.versions(of: file) == [])
+      #expect(try await fixture.versions.removedVersions(of: file)?.map(\.id.version) == [version.id])
     }
   }
 

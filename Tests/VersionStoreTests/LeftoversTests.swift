@@ -264,6 +264,22 @@ struct LeftoversTests {
     }
   }
 
+  @Test("CV-37: A leftover stays if the version with its contents has lost a byte")
+  func damagedVersion() async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      let path = try sandbox.write("a", "old")
+      let item = try #require(try store.item(at: path, creating: true))
+      let version = try store.add(contentsOf: path, to: item, StoreSandbox.attributes)
+      let leftover = try sandbox.write("b", "old")
+      #expect(try store.addUnlessKept(leftover, to: item, at: sandbox.path("none"), StoreSandbox.attributes) == nil)
+      try FileManager.default.removeItem(atPath: store.path(of: version).description)
+      try sandbox.files.replaceContents(of: store.path(of: version), with: Array("OLD".utf8))
+      let kept = try store.addUnlessKept(leftover, to: item, at: sandbox.path("none"), StoreSandbox.attributes)
+      #expect(try sandbox.text(store.path(of: #require(kept))) == "old")
+    }
+  }
+
   /// Does the work of the next process that uses the store, and the file.
   private func nextProcess(_ sandbox: StoreSandbox) throws -> [StoredVersion] {
     let (store, path) = (try sandbox.store(), sandbox.path("a"))

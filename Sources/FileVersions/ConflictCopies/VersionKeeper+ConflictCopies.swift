@@ -127,9 +127,14 @@ extension VersionKeeper {
     for copy in version.copies where claimed.contains(copy) {
       let taken = try store.take(copy, expecting: hash, to: item, named: path.lastComponent, attributes)
       guard let taken else { continue }
-      if kept != nil, taken.hash == hash {
-        try store.remove(taken.id, of: item)
-        continue
+      if let known = kept, taken.hash == hash {
+        // What the store has may have lost a byte since, and the copy is all there is then.
+        if store.isIntact(known) {
+          try store.remove(taken.id, of: item)
+          continue
+        }
+        try store.remove(known.id, of: item)
+        changes.append(VersionChange(.lost, FileVersion.ID(item, known.id)))
       }
       changes.append(VersionChange(.gained, FileVersion.ID(item, taken.id)))
       // Contents that a program has written at that moment are another version, and a conflict still.

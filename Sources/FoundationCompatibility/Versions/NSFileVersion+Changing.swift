@@ -97,10 +97,8 @@
     /// - Throws: A `CocoaError` (CV-16).
     public class func removeOtherVersionsOfItem(at url: URL) throws {
       do {
-        let versions = VersionsWithinAccess(VersionDomain.versions)
-        for version in try VersionDomain.versions.blocking.versions(of: url) ?? [] {
-          try versions.remove(version, of: url)
-        }
+        let others = try VersionDomain.versions.blocking.versions(of: url) ?? []
+        try VersionsWithinAccess(VersionDomain.versions).remove(others, of: url)
       } catch { throw error.foundationError(at: url, isReading: false) }
     }
 
