@@ -45,6 +45,33 @@ struct CallsAndPlacesTests {
     }
   }
 
+  @Test("CD-40: A move of which only a later step failed has moved the document, which goes on at the new place")
+  func stepAfterMoveFails() async throws {
+    let isFull = Guarded(false)
+    let files = ScriptedFileSystem { made in
+      made.call == .synchronize && isFull.withLock { $0 } ? .fail(SystemError.Number.noSpace.rawValue) : .proceed
+    }
+    try await withFixture(files) { fixture in
+      let document = try await fixture.open()
+      try await document.edit { $0 = "new" }
+      isFull.withLock { $0 = true }
+      let error = await #expect(throws: DocumentError.self) { try await document.move(to: fixture.url("b.txt")) }
+      isFull.withLock { $0 = false }
+      #expect(error?.message.contains("in place") == true)
+      #expect(document.url == fixture.url("b.txt"))
+      try await document.save()
+      #expect(try fixture.names() == ["b.txt"] && fixture.text(of: fixture.url("b.txt")) == "new")
+      // The former place is free, and the new one is taken.
+      try fixture.write("another")
+      let another = FileDocument(fixture.file, as: .text, options: fixture.options())
+      try await another.open()
+      let second = FileDocument(fixture.url("b.txt"), as: .text, options: fixture.options())
+      await #expect { try await second.open() } throws: { ($0 as? DocumentError)?.code == .alreadyOpen }
+      try await another.close()
+      try await document.close()
+    }
+  }
+
   @Test("CD-41, ND-2: Contents saved elsewhere are the document's from then on, and the former file stays")
   func savingElsewhere() async throws {
     try await withFixture { fixture in

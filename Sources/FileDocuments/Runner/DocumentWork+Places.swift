@@ -16,6 +16,9 @@ extension DocumentWork {
       try await withFile { asked, check in
         try await coordinator.move(asked, to: argument.url, replacing: argument.isReplacing, checking: check)
       }
+    } catch let error as FileCoordinationError where error.isChangeInPlace {
+      try presence.move(to: argument.url)
+      throw error
     } catch {
       takeBack()
       throw error
