@@ -174,7 +174,16 @@ extension DocumentError {
         + "elsewhere with 'save(as:)'.", underlyingError: reason)
   }
 
-  /// The same, with those for whom the call has waited.
+  /// The error of an operation that keeps a version: nobody has looked for the reason if it was cancelled, or if the file is gone.
+  static func noVersion(_ reason: any Error) -> DocumentError {
+    let error = DocumentError(reason)
+    switch error.code {
+    case .cancelled, .timedOut, .fileDeleted: return error
+    default: return versionNotKept("No version could be kept, so nothing was overwritten", reason)
+    }
+  }
+
+  /// A call has timed out; with those for whom it has waited.
   static func timedOut(behind parties: String) -> DocumentError {
     DocumentError(
       .timedOut, "The deadline of the call has passed: \(parties). Pass a longer one, or stop that program.")

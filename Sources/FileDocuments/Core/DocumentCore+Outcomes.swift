@@ -46,7 +46,8 @@ extension DocumentCore {
     case (.write, .failed(let error)): noteSavingError(error, ended, at: now, &effects)
 
     // Edited all the same: the merged contents aren't the present ones.
-    case (.merge, _) where revision != ended.revision: incoming = .found(unreadable: nil)
+    case (.merge, _) where revision != ended.revision, (.keep, .keptAndRebased) where revision != ended.revision:
+      incoming = .found(unreadable: nil)
     case (.merge, .merged):
       incoming = nil
       effects.append(.change(.useMerged))
@@ -54,7 +55,8 @@ extension DocumentCore {
     case (.merge, .tookTheirs): incoming = .keepingMine
     case (.merge, .keptMine), (.merge, .failed): incoming = .keepingTheirs
 
-    case (.keep(let kept), .done): noteKept(kept, ended, at: now, &effects)
+    case (.keep(let kept), .done), (.keep(let kept), .keptAndRebased):
+      noteKept(kept, isRebased: outcome == .keptAndRebased, ended, at: now, &effects)
     case (.keep, .failed(let error)): noteNotKept(error, ended, at: now, &effects)
 
     case (.load, .done) where revision != ended.revision: noteOutdated(ended, &effects)
@@ -185,7 +187,7 @@ extension DocumentCore {
   // MARK: - Versions
 
   private mutating func noteKept(
-    _ kept: KeptContents, _ ended: Running, at now: MonotonicTime, _ effects: inout [DocumentEffect]
+    _ kept: KeptContents, isRebased: Bool, _ ended: Running, at now: MonotonicTime, _ effects: inout [DocumentEffect]
   ) {
     switch (incoming, kept) {
     // Everything was taken back meanwhile: the contents of the other program are the document's.
@@ -196,7 +198,8 @@ extension DocumentCore {
     case (.keepingTheirs, .theirs):
       incoming = nil
       readingError = nil
-      effects.append(.change(.rebase))
+      effects.append(.change(isRebased ? .useMerged : .rebase))
+      if isRebased { revision += 1 }
       count.noteOtherSaved()
       scheduleUnsaved(at: now)
     // Edited all the same: that isn't kept yet.

@@ -22,7 +22,7 @@ package struct DocumentMemory<Contents, Tag> {
   package private(set) var base: Stored?
   /// Those that an operation has read or written, or made by merging, until the core decides.
   package var incoming: Stored?
-  /// Those that the program has made of the document's and the incoming ones.
+  /// Those that were made of the document's and the incoming ones.
   package var merged: Contents?
 
   package init() {}

@@ -175,6 +175,8 @@ package enum OperationOutcome: Hashable, Sendable {
   case tookTheirs
   /// `merge`: the document keeps its contents.
   case keptMine
+  /// `keep` of theirs: it did, and those of the document have become other ones, which has theirs where they weren't altered.
+  case keptAndRebased
   /// `listConflicts`.
   case conflicts(Bool)
 }
@@ -197,7 +199,7 @@ package enum MemoryChange: Hashable, Sendable {
   case useIncoming
   /// The contents that were read become the base; the contents in memory remain.
   case rebase
-  /// The contents that the program has merged become the contents in memory, and those that were read become the base.
+  /// The contents that were merged become the contents in memory, and those that were read become the base.
   case useMerged
   /// The contents that were written become the base.
   case noteWritten

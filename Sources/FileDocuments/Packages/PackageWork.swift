@@ -181,16 +181,14 @@ struct PackageWork: Sendable {
         // Members that weren't altered are those of the package that's there.
         var mine = mine()
         if let theirs = (newer ?? incoming)?.contents { mine = try mine.rebased(onto: theirs) }
-        let result = Result(.done)
+        let result = Result(kept == .theirs ? .keptAndRebased : .done)
         if incoming != nil { result.incoming = newer }
         if kept == .theirs { result.merged = mine }
         try await keepVersion(kept == .mine ? mine : theirs(newer), access, isConflict: incoming != nil)
         return result
       }
       if result.outcome == .missing { throw DocumentError.fileDeleted }
-    } catch {
-      throw DocumentError.versionNotKept("No version could be kept, so nothing was overwritten", error)
-    }
+    } catch { throw DocumentError.noVersion(error) }
     return result
   }
 
@@ -254,8 +252,7 @@ extension FileDocument {
     switch kind {
     case .write, .place: memory.contents = result.incoming?.contents
     case .copy: if let incoming = result.incoming { memory.adoptReplacedMember(incoming) }
-    case .keep(.theirs): memory.contents = result.merged
-    case .open, .check, .merge, .keep(.mine), .load, .move, .delete, .listConflicts: break
+    case .open, .check, .merge, .keep, .load, .move, .delete, .listConflicts: break
     }
   }
 }

@@ -263,11 +263,7 @@ final class DocumentWork<Contents: Sendable>: Sendable {
       }
       if result.outcome == .missing { throw DocumentError.fileDeleted }
       return result
-    } catch let error as FileCoordinationError where error.code == .cancelled {
-      throw error
-    } catch {
-      throw DocumentError.versionNotKept("No version could be kept, so nothing was overwritten", error)
-    }
+    } catch { throw DocumentError.noVersion(error) }
   }
 
   private func listConflicts() async throws -> Result {

@@ -357,8 +357,12 @@ extension DocumentModel {
     case .keep(let kept):
       if file == nil { return .failed(Self.failure) }
       if let text = kept == .mine ? mine : memory.incoming?.tag { versions.insert(text) }
-      if kept == .theirs { conflicts.add(isPresented: isPresented) }
-      return .done
+      if kept == .mine { return .done }
+      conflicts.add(isPresented: isPresented)
+      if !rebases { return .done }
+      operation?.merged = MarkedText(marks: mine.marks | (memory.incoming?.contents?.marks ?? 0))
+      operation?.incoming = memory.incoming
+      return .keptAndRebased
     case .move: return .done
     case .delete:
       if file == nil { return .failed(Self.failure) }

@@ -41,6 +41,8 @@ struct DocumentScenario: Sendable {
   var hasMerge = false
   /// Contents of other programs are loaded only if nothing is unsaved when an operation begins and ends, as in classes that read by themselves.
   var loadsLate = false
+  /// What the document hasn't altered becomes another program's when that becomes a version, as in packages.
+  var rebases = false
   /// The errors about which the program is asked.
   var consultations = ConsultationScope.none
   /// How often another program locks or unlocks the file.
@@ -95,6 +97,7 @@ struct DocumentModel: Hashable {
 
   var core: DocumentCore
   let loadsLate: Bool
+  let rebases: Bool
   /// The edits that can be taken back.
   var undoable: [UInt32] = []
   var memory = Memory()
@@ -157,6 +160,7 @@ struct DocumentModel: Hashable {
   init(_ scenario: DocumentScenario) {
     core = DocumentCore(autosave: AutosavePolicy(interval: .nanoseconds(1)), hasMerge: scenario.hasMerge)
     loadsLate = scenario.loadsLate
+    rebases = scenario.rebases
     positions = scenario.scripts.map { _ in 0 }
     awaited = scenario.scripts.map { _ in nil }
     writers = scenario.writers.map { Writer(deed: $0) }

@@ -66,6 +66,10 @@ extension DocumentScenario {
       scripts: [[.call(.open), .edit, .undo, .edit, close]],
       writers: [.append], strangerCount: 1, loadsLate: true),
     DocumentScenario(
+      name: "CD-69: what the document hasn't altered becomes another program's",
+      scripts: [[.call(.open), .edit, .undo, .edit, .call(.save)]], writers: [.append], readerCount: 1, failureCount: 1,
+      rebases: true),
+    DocumentScenario(
       name: "CD-10: merged contents can't be taken back to saved ones",
       scripts: [[.call(.open), .edit, .undo, .undo, .edit]], writers: [.append], hasMerge: true),
     DocumentScenario(

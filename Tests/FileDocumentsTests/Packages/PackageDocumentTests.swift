@@ -202,13 +202,68 @@ struct PackageDocumentTests {
       tree.set("a.txt", "theirs")
       tree.set("images/1.png", "their picture")
       _ = try tree.write(to: SystemPath(fixture.album.path))
+      let revision = document.state.revision
       try await document.save()
       #expect(
         try fixture.members() == ["a.txt": "mine", "renamed.txt": "b", "images/1.png": "their picture"])
       #expect(
         try await fixture.albumVersions() == [["a.txt": "theirs", "b.txt": "b", "images/1.png": "their picture"]])
       try await document.waitUntil { $0.state.conditions == .inConflict }
+      // Members are those of the other program, and whoever shows the contents learns of that.
+      #expect(document.state.revision > revision)
       try await document.close()
+    }
+  }
+
+  @Test("CD-18, CD-69: A reader who has waited for that save gets what it has put together")
+  func conflictWhileAsked() async throws {
+    try await withFixture { fixture in
+      try fixture.makeAlbum()
+      let document = try await fixture.openAlbum()
+      try await document.edit { $0.set("a.txt", "mine") }
+      var tree = try PackageTree(openingPackageAt: SystemPath(fixture.album.path))
+      tree.set("b.txt", "theirs")
+      _ = try tree.write(to: SystemPath(fixture.album.path))
+      let seen = try await fixture.other.read(fixture.album) { _ in try fixture.members() }
+      #expect(seen == ["a.txt": "mine", "b.txt": "theirs", "images/1.png": "one"])
+      try await document.close()
+    }
+  }
+
+  @Test(
+    "CD-43, CD-69: A revert whose version can't be kept in time has timed out, and is cancelled if its task is",
+    arguments: [false, true])
+  func unkeptInTime(isCancelled: Bool) async throws {
+    try await withFixture { fixture in
+      try fixture.makeAlbum()
+      let document = try await fixture.openAlbum()
+      try await document.edit { $0.set("a.txt", "mine") }
+      let gate = TestGate()
+      async let writing: Void = fixture.other.write(fixture.album) { _ in try await gate.pass() }
+      try await gate.waitForArrival()
+      let reverting = Task { try await document.revert(within: .seconds(3)) }
+      try await fixture.domain.waitUntil { $0.isWaiting("document 'album'") }
+      if isCancelled { reverting.cancel() } else { fixture.clock.advance(by: .seconds(3)) }
+      await #expect { try await reverting.value } throws: {
+        ($0 as? DocumentError)?.code == (isCancelled ? .cancelled : .timedOut)
+      }
+      gate.open()
+      try await writing
+      #expect(try await document.text("a.txt") == "mine")
+      try await document.close()
+    }
+  }
+
+  @Test("CD-69: A package that's gone isn't reported as a version that couldn't be kept")
+  func goneBeforeKept() async throws {
+    try await withFixture { fixture in
+      try fixture.makeAlbum()
+      let document = try await fixture.openAlbum()
+      try await document.edit { $0.set("a.txt", "mine") }
+      try FileManager.default.removeItem(at: fixture.album)
+      await #expect { try await document.revert() } throws: { ($0 as? DocumentError)?.code == .fileDeleted }
+      #expect(try await document.text("a.txt") == "mine" && document.hasUnsavedChanges)
+      try await document.close(discardingChanges: true)
     }
   }
 
