@@ -76,14 +76,20 @@
     /// not its status.
     ///
     /// - Throws: `PackageError` if it's gone.
-    func membersReplaced(by new: StampedItem, at place: SystemPath, _ digests: MemberDigests) throws -> ReplacedMembers
-    {
+    func membersReplaced(
+      by new: StampedItem?, at place: SystemPath, _ digests: MemberDigests
+    ) throws -> ReplacedMembers {
       guard case .package(let members) = stamp else { return ReplacedMembers() }
       var kept: Set<FileIdentity> = []
-      if case .package(let members) = new.stamp { kept = Set(members.map(\.identity)) }
+      if case .package(let members)? = new?.stamp { kept = Set(members.map(\.identity)) }
       let places = members.filter { !$0.isDirectory && !kept.contains($0.identity) }.map(\.path)
       let directory = try PinnedDirectory(at: place, HostFileSystem(), digests: digests)
       return ReplacedMembers(at: places, in: directory)
+    }
+
+    /// Looks at all members of a package of which the document knows nothing.
+    func members(at place: SystemPath) throws -> ReplacedMembers {
+      try membersReplaced(by: nil, at: place, MemberDigests())
     }
 
     /// Throws ESTALE unless an item is this one, and has what it had, also in the members that will be gone.
@@ -111,6 +117,8 @@
     let place: SystemPath
     /// The item that may be replaced; any if it's `nil`.
     let expected: StampedItem?
+    /// Its members, as they were when it became a version; `nil` if it's the document's own.
+    var members: ReplacedMembers?
     /// Nothing was there: an item that's there by now is another program's.
     var expectsNothing = false
     /// The item that has taken its place.

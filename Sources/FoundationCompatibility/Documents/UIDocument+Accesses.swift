@@ -162,12 +162,16 @@
     }
 
     /// Writes contents by the methods that the program may override.
+    ///
+    /// `members` are those of a package that isn't the document's own; otherwise they are compared with what the document has read.
     nonisolated func write(
       _ contents: SharedReference<Any>, to url: URL, for operation: SaveOperation, insteadOf found: StampedItem? = nil,
-      expectsNothing: Bool = false
+      _ members: ReplacedMembers? = nil, expectsNothing: Bool = false
     ) throws -> Finding {
       let attributes = try fileAttributesToWrite(to: url, for: operation)
-      saving.withLock { $0 = SafeSave(place: url.systemPath, expected: found, expectsNothing: expectsNothing) }
+      saving.withLock {
+        $0 = SafeSave(place: url.systemPath, expected: found, members: members, expectsNothing: expectsNothing)
+      }
       defer { saving.withLock { $0 = nil } }
       try writeContents(contents.value, andAttributes: attributes, safelyTo: url, for: operation)
       // Unless a class has gone on writing, what was put there is the base, whatever is there by now.

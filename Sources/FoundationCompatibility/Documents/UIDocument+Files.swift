@@ -39,18 +39,16 @@
     ) throws {
       let place = url.systemPath
       let save = saving.withLock { $0?.place == place ? $0 : nil }
-      let expected = save?.expected
       try withDraft(beside: url) { new in
         let isThere = try HostFileSystem().statusIfPresent(of: place) != nil
         let restore = (contents as? FileWrapper)?.capturePlaces()
         do {
           try writeContents(contents, to: new.url, for: operation, originalContentsURL: isThere ? url : nil)
+          if isThere, save?.expectsNothing != true { return try exchange(new, with: url, save, attributes) }
+          if save?.expected != nil { throw ChangedMeanwhile() }
+          try set(attributes, of: new)
           if save?.expectsNothing == true {
             try add(new, at: url)
-          } else if isThere {
-            try exchange(new, with: url, expected)
-          } else if expected != nil {
-            throw ChangedMeanwhile()
           } else {
             _ = try FileManager.put(new.url, inPlaceOf: url)
           }
@@ -59,13 +57,16 @@
           throw error
         }
       }
+    }
+
+    /// Sets attributes of what was written before it has its place: if one can't be set, nothing was replaced.
+    private nonisolated func set(_ attributes: [AnyHashable: Any], of new: Draft) throws {
       let known = attributes.compactMap { key, value -> (FileAttributeKey, Any)? in
         if let key = key as? FileAttributeKey { return (key, value) }
         return (key as? String).map { (FileAttributeKey(rawValue: $0), value) }
       }
       if known.isEmpty { return }
-      try FileManager.default.setAttributes(
-        Dictionary(known) { first, _ in first }, ofItemAtPath: url.path)
+      try FileManager.default.setAttributes(Dictionary(known) { first, _ in first }, ofItemAtPath: new.url.path)
     }
 
     /// Puts what was written at a place where nothing was, unless another program has made an item there since.
@@ -80,7 +81,10 @@
     }
 
     /// Puts what was written in the place of the file, unless another program has written that since it was compared.
-    private nonisolated func exchange(_ new: Draft, with url: URL, _ expected: StampedItem?) throws {
+    private nonisolated func exchange(
+      _ new: Draft, with url: URL, _ save: SafeSave?, _ attributes: [AnyHashable: Any]
+    ) throws {
+      let expected = save?.expected
       let (files, place, source) = (HostFileSystem(), url.systemPath, new.url.systemPath)
       func failure(_ error: SystemError) -> any Error {
         let isChange = error.number == .changedMeanwhile || error.number == .noSuchFileOrDirectory
@@ -92,8 +96,9 @@
         // A link has none that matter.
         if error.number != .tooManySymbolicLinkLevels { throw failure(error) }
       }
+      try set(attributes, of: new)
       let written = try? FileStamp.find(at: source)
-      let replaced = try membersReplaced(in: expected, by: written, at: place)
+      let replaced = try save?.members ?? membersReplaced(in: expected, by: written, at: place)
       do throws(SystemError) {
         try files.beginExchange(new.directory)
         try files.exchangeItem(at: source, with: place) { (item) throws(SystemError) in
@@ -107,7 +112,7 @@
     private nonisolated func membersReplaced(
       in expected: StampedItem?, by written: StampedItem?, at place: SystemPath
     ) throws -> ReplacedMembers {
-      guard let expected, let written else { return ReplacedMembers() }
+      guard let expected else { return ReplacedMembers() }
       let digests = memberDigests.withLock { $0 }
       guard let replaced = try? expected.membersReplaced(by: written, at: place, digests) else {
         throw ChangedMeanwhile()

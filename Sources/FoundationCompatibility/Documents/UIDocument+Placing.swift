@@ -71,15 +71,18 @@
         }
         let isReadable = status.kind == .regular || status.kind == .directory
         let found = isReadable ? try FileStamp.find(at: url.systemPath) : nil
+        // Before the version is made, so that later stores of other programs are seen.
+        let members = try found?.members(at: url.systemPath)
         switch FoundItem(status, found?.stamp, newContents: contents.value) {
         case .replaced: break
         case .keptAndReplaced:
+          if found?.hasMemberLeftovers == true { try memberLeftovers(at: url).takeBeforeReplacement() }
           _ = try VersionsWithinAccess(VersionDomain.versions).add(to: url, contentsOf: url, byMoving: false)
         case .refused(let kind): throw DocumentError.isOfAnotherKind(url, kind)
         }
-        // The members of a package are compared with those that the document has read, which are others.
-        let expected = status.kind == .regular ? found : nil
-        do { return try write(contents, to: url, for: .forCreating, insteadOf: expected) } catch is ChangedMeanwhile {}
+        do {
+          return try write(contents, to: url, for: .forCreating, insteadOf: found, members)
+        } catch is ChangedMeanwhile {}
       }
       throw DocumentError(
         .coordination, "'\(url.path)' is written by another program again and again. Try again later.")

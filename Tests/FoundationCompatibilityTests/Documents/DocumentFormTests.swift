@@ -1,5 +1,6 @@
 import Foundation
 import FoundationCompatibility
+import SystemInterface
 import Testing
 
 @Suite("UIDocument, in forms and types that a class chooses", .timeLimit(.minutes(8)))
@@ -133,6 +134,27 @@ import Testing
     }
   }
 
+  @Test("UD-19, CD-24: A save that can't set an attribute fails before it replaces anything, as often as it's tried")
+  func refusedAttributes() async throws {
+    try await withSandbox { box in
+      let document = RefusedAttributeNote(fileURL: try box.write("a.txt", "one"))
+      #expect(await document.open())
+      document.type(" two")
+      for _ in 0..<2 {
+        #expect(await !document.handled { $0.autosave(completionHandler: $1) })
+        #expect(try box.text(document.fileURL) == "one")
+        #expect(document.documentState == .savingError && document.hasUnsavedChanges)
+      }
+      #expect(await !document.save(to: box.url("b.txt"), for: .forCreating))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: box.root.path) == ["a.txt"])
+      #expect(NSFileVersion.otherVersionsOfItem(at: document.fileURL)?.count == 0)
+      document.hasAttribute.withLock { $0 = false }
+      #expect(await document.close())
+      #expect(try box.text(document.fileURL) == "one two")
+      #expect(NSFileVersion.otherVersionsOfItem(at: document.fileURL)?.count == 0)
+    }
+  }
+
   @Test("CD-02: Errors of the system and of packages are errors of Cocoa")
   func errorsOfTheSystem() async throws {
     try await withSandbox { box in
@@ -232,6 +254,17 @@ private final class LockedNote: NoteDocument {
     to url: URL, for saveOperation: SaveOperation
   ) throws -> [AnyHashable: Any] {
     [FileAttributeKey.posixPermissions: 0o440]
+  }
+}
+
+/// States an attribute that no file can have: its name is empty.
+private final class RefusedAttributeNote: NoteDocument {
+  nonisolated let hasAttribute = Guarded(true)
+
+  override nonisolated func fileAttributesToWrite(
+    to url: URL, for saveOperation: SaveOperation
+  ) throws -> [AnyHashable: Any] {
+    hasAttribute.withLock { $0 } ? [FileAttributeKey("NSFileExtendedAttributes"): ["user.": Data()]] : [:]
   }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationCompatibility
+import TestSupport
 import Testing
 
 @Suite("UIDocument, saved to places that aren't its own", .timeLimit(.minutes(8)))
@@ -59,6 +60,32 @@ import Testing
       }
       #expect(await document.save(to: place, for: .forCreating))
       #expect(try box.text(place) == "mine" && Set(kept(place)) == ["precious", "theirs"])
+      #expect(await document.close())
+    }
+  }
+
+  @Test(
+    "CD-77: So does what it writes into a member of a package, also by a mapping, which changes no date",
+    arguments: [false, true])
+  func memberWrittenMeanwhile(isMapped: Bool) async throws {
+    try await withSandbox { box in
+      let place = box.url("b.pkg")
+      let member = try box.write("b.pkg/text.txt", "precious")
+      let mapping = try #require(MappedFile(member.path))
+      let document = WrappedNote(fileURL: place)
+      document.text = "mine"
+      var isFirst = true
+      document.whileWriting = {
+        if isFirst, isMapped { mapping.store("theirs, ") }
+        if isFirst, !isMapped { try? Data("theirs".utf8).write(to: member) }
+        isFirst = false
+      }
+      #expect(await document.save(to: place, for: .forCreating))
+      #expect(try box.text(member) == "mine")
+      let versions = try #require(NSFileVersion.otherVersionsOfItem(at: place))
+      let texts = try versions.map { try box.text($0.url.appendingPathComponent("text.txt")) }
+      #expect(Set(texts) == ["precious", isMapped ? "theirs, " : "theirs"] && texts.count == 2)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: box.root.path) == ["b.pkg"])
       #expect(await document.close())
     }
   }
