@@ -173,8 +173,12 @@
             try present.checkKind(base, at: url)
             return Finding(.differsUnread, present, at: url)
           }
-          try move()
-          return try document.write(contents, over: base, at: target)
+          try move(url, target)
+          do { return try document.write(contents, over: base, at: target) } catch {
+            // The former contents belong under the former name.
+            if (try? FileStamp.stamp(of: target)) == base { try? move(target, url) }
+            throw error
+          }
         }
       } then: { [self] _, finding in
         isWriting = false

@@ -58,8 +58,11 @@
       }
     }
 
+    /// Moves the document's file from one place to the other.
+    typealias Move = (_ from: URL, _ target: URL) throws -> Void
+
     /// Accesses the document's file and the place that it's moved to; `body` gets both, and what moves the file.
-    nonisolated func moveFile(to target: URL, _ body: (URL, URL, () throws -> Void) throws -> Finding) -> Finding {
+    nonisolated func moveFile(to target: URL, _ body: (URL, URL, Move) throws -> Finding) -> Finding {
       following { asked in move(asked, to: target, body) }
     }
 
@@ -82,7 +85,7 @@
     }
 
     private nonisolated func move(
-      _ asked: URL, to target: URL, _ body: (URL, URL, () throws -> Void) throws -> Finding
+      _ asked: URL, to target: URL, _ body: (URL, URL, Move) throws -> Finding
     ) -> Finding {
       var (problem, finding): (NSError?, Finding?) = (nil, nil)
       let coordinator = NSFileCoordinator(filePresenter: self)
@@ -91,7 +94,7 @@
       ) { url, target in
         if isOutrun(asked, at: url) { return finding = .outrun }
         do {
-          finding = try body(url, target) {
+          finding = try body(url, target) { url, target in
             var laterProblem: SystemError?
             do throws(SystemError) {
               try HostFileSystem().moveItem(from: url.systemPath, to: target.systemPath, replacing: false)

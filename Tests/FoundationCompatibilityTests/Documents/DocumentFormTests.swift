@@ -100,6 +100,29 @@ import Testing
     }
   }
 
+  @Test("CD-12, CD-47: If it can't be written there, the file is back at its former name, and the document as well")
+  func failedType() async throws {
+    try await withSandbox { box in
+      let document = RichNote(fileURL: try box.write("a.txt", "plain"))
+      #expect(await document.open())
+      document.type(" text")
+      document.isRich.set()
+      document.failsToWrite = true
+      for _ in 0..<2 {
+        #expect(await !document.save(to: document.fileURL, for: .forOverwriting))
+        #expect(document.fileURL == box.url("a.txt") && document.documentState == .savingError)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: box.root.path) == ["a.txt"])
+        #expect(try box.text(box.url("a.txt")) == "plain")
+      }
+      // It's presented there.
+      document.failsToWrite = false
+      #expect(try await readElsewhere(box.url("a.txt")) == "plain text")
+      #expect(document.fileURL == box.url("a.rtf"))
+      #expect(await document.close())
+      #expect(try box.text(box.url("a.rtf")) == "plain text")
+    }
+  }
+
   @Test(
     "CD-48: A document that's opened by a symbolic link is that of the file that the link leads to",
     arguments: ["a.txt", "a.pkg"])
