@@ -42,6 +42,8 @@
 
     init(_ document: UIDocument) { self.document = document }
 
+    /// Grows when the document becomes that of a file: writers of a former one don't concern it.
+    private var presentationNumber: UInt64 = 0
     // MARK: - The core
 
     func receive(_ event: DocumentEvent) {
@@ -70,6 +72,7 @@
       case .unpresent:
         isPresented = false
         TerminationFlush.leave(self)
+        presentationNumber += 1
         if let document {
           NSFileCoordinator.removeFilePresenter(document)
           document.neighbour.leave()
@@ -302,10 +305,12 @@
         return writer(nil)
       }
       receive(.writerArrived)
-      writer { [weak self] in MainTurns.enter { [weak self] in self?.writerLeft() } }
+      writer { [weak self] in MainTurns.enter { [weak self] in self?.writerLeft(ofPresentation: number) } }
     }
 
-    private func writerLeft() { if isPresented { receive(.writerLeft) } }
+    private func writerLeft(ofPresentation number: UInt64) {
+      if isPresented, number == presentationNumber { receive(.writerLeft) }
+    }
 
     func answerSave(_ answer: @escaping @Sendable ((any Error)?) -> Void) {
       guard isPresented else { return answer(nil) }
@@ -320,6 +325,7 @@
   extension UIDocument {
     func postStateChanged() {
       Self.post {
+      let number = presentationNumber
         NotificationCenter.default.post(name: Self.stateChangedNotification, object: self)
         NotificationCenter.default.post(StateChangedMessage(document: self), subject: self)
       }

@@ -1,8 +1,10 @@
 import FileCoordination
+import FileDocuments
 import FileVersions
 import Foundation
-import FoundationCompatibility
 import Testing
+
+@testable import FoundationCompatibility
 
 @Suite("UIDocument, beside others", .timeLimit(.minutes(8)))
 @MainActor struct DocumentNeighbourTests {
@@ -39,6 +41,25 @@ import Testing
       let events = document.journal.entries.dropFirst(start).filter { ["disable", "load", "enable"].contains($0) }
       #expect(events.prefix(3) == ["disable", "load", "enable"])
       #expect(!document.hasUnsavedChanges)
+      #expect(await document.close())
+    }
+  }
+
+  @Test("CD-17: The end of a writer that came while the document was open before isn't that of one that writes now")
+  func formerWriters() async throws {
+    try await withSandbox { box in
+      let document = await open(try box.write("a.txt", "one"))
+      let former = await Reacquirer(document)
+      #expect(await document.close())
+      #expect(await document.open())
+      let present = await Reacquirer(document)
+      former.call()
+      // Calls of reacquirers take effect in their order.
+      await withCheckedContinuation { end in MainTurns.later { end.resume() } }
+      #expect(document.runner.core.published.editingObstacles.contains(.writer))
+      present.call()
+      await document.until { document.documentState == .normal }
+      #expect(!document.runner.core.published.editingObstacles.contains(.writer))
       #expect(await document.close())
     }
   }
