@@ -201,8 +201,10 @@
     }
 
     /// Makes a new file, and presents it before anybody else can reach it.
-    func place(_ document: UIDocument, _ target: URL) {
-      guard let contents = contents(of: document, { _ in }) else { return }
+    ///
+    /// `taken` are the contents from the time of the call, if that had to wait.
+    func place(_ document: UIDocument, _ target: URL, _ taken: Snapshot?) {
+      guard let contents = contents(of: document, taken: taken, { _ in }) else { return }
       let former = document.documentState.contains(.closed) ? nil : document.fileURL
       perform(document) { document in
         document.write(target, .forReplacing) { url in
@@ -219,11 +221,11 @@
 
     /// The contents for a write, which fails without them.
     private func contents(
-      of document: UIDocument, _ then: @MainActor @Sendable (OperationOutcome) -> Void
+      of document: UIDocument, taken: Snapshot? = nil, _ then: @MainActor @Sendable (OperationOutcome) -> Void
     ) -> SharedReference<Any>? {
-      let taken = snapshot
-      snapshot = nil
-      if let taken, taken.revision == core.published.revision { return taken.contents }
+      let waiting = snapshot
+      if taken == nil { snapshot = nil }
+      if let taken = taken ?? waiting, taken.revision == core.published.revision { return taken.contents }
       do {
         return SharedReference(try document.contents(forType: document.savingFileType ?? "public.data"))
       } catch {

@@ -9,6 +9,11 @@
   /// The orders of the core change this object without calling the program. The calls of the program that follow from it wait in
   /// `turns` until that's done, and run in their order; each may call the document again.
   @MainActor final class DocumentRunner {
+    struct Snapshot {
+      let revision: UInt64
+      let contents: SharedReference<Any>
+    }
+
     private(set) weak var document: UIDocument?
     private(set) var core = DocumentCore(autosave: .standard, hasMerge: false)
     var memory = DocumentMemory<Void, FileStamp>()
@@ -26,13 +31,19 @@
     private var pendingAsk: UInt64?
     private var askCount: UInt64 = 0
     /// Contents that were taken for a save that waits for its turn, and the revision that they are of.
-    var snapshot: (revision: UInt64, contents: SharedReference<Any>)?
+    var snapshot: Snapshot?
+    /// The same of saves to other places.
+    private var placeSnapshots: [CallID: Snapshot] = [:]
+    /// The last call whose operation has begun.
+    private var begunCall: CallID?
     /// Handlers of saves whose write found what another program had written: the next write is theirs.
     private var heldHandlers: [DocumentHandler] = []
 
     /// Edits of a closed document: they're those of the file that it makes.
     private var earlyCount = EditCount()
     private var isPresented = false
+    /// Grows when the document becomes that of a file: writers of a former one don't concern it.
+    private var presentationNumber: UInt64 = 0
     /// A message came after the presenter was registered and before the document was open.
     private var hasMissedMessages = false
     private var isEditingDisabled = false
@@ -42,8 +53,6 @@
 
     init(_ document: UIDocument) { self.document = document }
 
-    /// Grows when the document becomes that of a file: writers of a former one don't concern it.
-    private var presentationNumber: UInt64 = 0
     // MARK: - The core
 
     func receive(_ event: DocumentEvent) {
@@ -63,6 +72,7 @@
         if change == .forget { earlyCount.restart() }
       case .present:
         isPresented = true
+        presentationNumber += 1
         TerminationFlush.enter(self)
         if hasMissedMessages { turns.append { self.receive(.itemChanged) } }
         hasMissedMessages = false
@@ -72,13 +82,13 @@
       case .unpresent:
         isPresented = false
         TerminationFlush.leave(self)
-        presentationNumber += 1
         if let document {
           NSFileCoordinator.removeFilePresenter(document)
           document.neighbour.leave()
         }
       case .finish(let id, let error, didSave: _):
         places[id] = nil
+        placeSnapshots[id] = nil
         saves.remove(id)
         guard let handler = handlers.removeValue(forKey: id) else { return }
         turns.append {
@@ -115,13 +125,15 @@
       turns.append { [weak document] in isDisabled ? document?.disableEditing() : document?.enableEditing() }
     }
 
-    func call(_ kind: DocumentCall, _ url: URL? = nil, _ handler: @escaping @MainActor (Bool) -> Void) {
+    @discardableResult
+    func call(_ kind: DocumentCall, _ url: URL? = nil, _ handler: @escaping @MainActor (Bool) -> Void) -> CallID {
       lastNumber += 1
       let id = CallID(lastNumber)
       handlers[id] = handler
       places[id] = url
       if kind == .save { saves.insert(id) }
       receive(.called(id, kind))
+      return id
     }
 
     func report(_ error: DocumentError) {
@@ -132,6 +144,7 @@
 
     private func begin(_ operation: DocumentOperation, _ call: CallID?) {
       guard let document else { return complete(Finding(DocumentError.noDocument)) }
+      begunCall = call ?? begunCall
       let url = call.flatMap { places[$0] } ?? document.fileURL
       switch operation {
       case .open: open(document)
@@ -140,7 +153,7 @@
       case .keep(.theirs): keepTheirs(document)
       case .keep(.mine): keepMine(document)
       case .load(let isElsewhere): load(document, isElsewhere ? url : document.fileURL)
-      case .place: place(document, url)
+      case .place: place(document, url, call.flatMap { placeSnapshots.removeValue(forKey: $0) })
       case .listConflicts: listConflicts(document)
       case .merge, .move, .delete, .copy: preconditionFailure("no document has this: \(operation)")
       }
@@ -187,8 +200,12 @@
     /// A save that doesn't begin at once has its contents nevertheless.
     private func takeSnapshot(_ document: UIDocument) {
       if saves.isEmpty || isWriting { return }
-      guard let contents = try? document.contents(forType: document.savingFileType ?? "public.data") else { return }
-      snapshot = (core.published.revision, SharedReference(contents))
+      snapshot = makeSnapshot(document)
+    }
+
+    private func makeSnapshot(_ document: UIDocument) -> Snapshot? {
+      guard let contents = try? document.contents(forType: document.savingFileType ?? "public.data") else { return nil }
+      return Snapshot(revision: core.published.revision, contents: SharedReference(contents))
     }
 
     /// No write comes for them if what another program wrote couldn't be kept.
@@ -263,7 +280,9 @@
       }
       let isDeleted = core.published.conditions.contains(.deleted)
       if isClosed || !isHere || isDeleted && operation == .forCreating {
-        return call(.create, isHere ? document.placeForSaving(operation) ?? url : url) { handler($0) }
+        let id = call(.create, isHere ? document.placeForSaving(operation) ?? url : url) { handler($0) }
+        if begunCall != id, places[id] != nil { placeSnapshots[id] = makeSnapshot(document) }
+        return
       }
       // A save is made also if nobody has noted a change.
       if !core.published.hasUnsavedChanges { edit(.done) }
@@ -304,6 +323,7 @@
         hasMissedMessages = true
         return writer(nil)
       }
+      let number = presentationNumber
       receive(.writerArrived)
       writer { [weak self] in MainTurns.enter { [weak self] in self?.writerLeft(ofPresentation: number) } }
     }
@@ -325,7 +345,6 @@
   extension UIDocument {
     func postStateChanged() {
       Self.post {
-      let number = presentationNumber
         NotificationCenter.default.post(name: Self.stateChangedNotification, object: self)
         NotificationCenter.default.post(StateChangedMessage(document: self), subject: self)
       }

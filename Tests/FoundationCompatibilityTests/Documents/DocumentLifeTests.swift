@@ -95,6 +95,46 @@ import Testing
     }
   }
 
+  @Test("CD-06: So they were if the save, which is to another place, has to wait for its turn")
+  func snapshotsOfWaitingSaves() async throws {
+    try await withSandbox { box in
+      let document = NoteDocument(fileURL: try box.write("a.txt", "one"))
+      #expect(await document.open())
+      document.type(" two")
+      let place = box.url("b.txt")
+      let isSaved = await withCheckedContinuation { end in
+        document.save(to: document.fileURL, for: .forOverwriting)
+        let count = document.journal.count(of: "contents")
+        document.save(to: place, for: .forCreating) { end.resume(returning: $0) }
+        #expect(document.journal.count(of: "contents") == count + 1)
+        // Nobody has noted this.
+        document.text = "three"
+      }
+      #expect(try isSaved && box.text(place) == "one two" && document.fileURL == place)
+      document.type("!")
+      #expect(await document.close())
+      #expect(try box.text(place) == "three!")
+    }
+  }
+
+  @Test("CD-06, CD-07: What is edited while it waits is in the file, or unsaved")
+  func editsOfWaitingSaves() async throws {
+    try await withSandbox { box in
+      let document = NoteDocument(fileURL: try box.write("a.txt", "one"))
+      #expect(await document.open())
+      document.type(" two")
+      let place = box.url("b.txt")
+      let isSaved = await withCheckedContinuation { end in
+        document.save(to: document.fileURL, for: .forOverwriting)
+        document.save(to: place, for: .forCreating) { end.resume(returning: $0) }
+        document.type(" three")
+      }
+      #expect(try isSaved && (document.hasUnsavedChanges || box.text(place) == "one two three"))
+      #expect(await document.close())
+      #expect(try box.text(place) == "one two three")
+    }
+  }
+
   @Test("CD-07, CD-15, UD-11: An edit during a save is still unsaved, and each of several saves ends once")
   func editingWhileSaving() async throws {
     try await withSandbox { box in
