@@ -203,7 +203,8 @@ import Testing
         document.whileWriting = nil
         document.type("b")
       }
-      #expect(await !document.handled { $0.autosave(completionHandler: $1) } || document.hasUnsavedChanges)
+      #expect(await document.handled { $0.autosave(completionHandler: $1) })
+      #expect(document.hasUnsavedChanges && document.text == "ab")
       #expect(try box.text(document.fileURL) == "a")
       document.whileWriting = { [unowned document] in
         document.whileWriting = nil
