@@ -240,6 +240,9 @@
     /// while one runs have one more save together. ``contents(forType:)`` has run when this method returns, unless another access of the
     /// document runs.
     ///
+    /// Further saves, readers and the end of the document wait as long as an override keeps the handler without calling it, since the file
+    /// may be half written until then. That's reported after a minute.
+    ///
     /// An item at a place that isn't the open document's becomes a version before it's replaced, see ``NSFileVersion``. The save fails if
     /// that's impossible, or if the item is of another kind: a directory isn't replaced by a file.
     ///

@@ -167,7 +167,7 @@ private final class EagerNote: NoteDocument {
     }
   }
 
-  @Test("CD-27: A handler that's kept for long is reported once, and may be called later")
+  @Test("CD-27, PP-10: A handler that's kept for long is reported once, and may be called later")
   func kept() throws {
     try withSandbox { box in
       let (document, clock) = (KeepingNote(fileURL: box.url("a.txt")), VirtualClock())
