@@ -24,11 +24,11 @@
       let files = HostFileSystem()
       let contents = try file.contents ?? file.stored?.data() ?? Data()
       let replaced = try files.statusIfPresent(of: path)?.identity
-      try files.replaceContents(of: path, with: Array(contents))
-      if let mode {
-        try files.withDescriptor(path, flags: .noFollow) { (file) throws(SystemError) in
-          try files.setMode(of: file, to: mode)
-        }
+      let mode = mode
+      try files.replaceContents(of: path, with: Array(contents)) { (file) throws(SystemError) in
+        // Nobody may read it before by other permissions, and a save that can't set them has replaced nothing.
+        if let mode { try files.setMode(of: file, to: mode) }
+        try files.synchronize(file)
       }
       // A copy elsewhere isn't the place from which the contents are read later, unless the caller requests that.
       let isItsOwn = replaced != nil && file.stored?.expected?.identity == replaced

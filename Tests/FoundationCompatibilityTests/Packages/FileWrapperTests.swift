@@ -21,6 +21,27 @@ struct FileWrapperTests {
     Sandbox.misuse.entries.contains { $0.contains("FileWrapper: \(problem)") }
   }
 
+  @Test("UD-17: A file has its permissions when it takes its place, so that nobody reads it before", arguments: [false, true])
+  func modeBeforePlace(isThere: Bool) throws {
+    try withSandbox { box in
+      let url = isThere ? try box.write("a.txt", "old") : box.url("a.txt")
+      let wrapper = FileWrapper(regularFileWithContents: Data("secret".utf8))
+      wrapper.fileAttributes[FileAttributeKey.posixPermissions.rawValue] = 0o600
+      let queue = inotify_init1(Int32(IN_NONBLOCK))
+      defer { close(queue) }
+      #expect(inotify_add_watch(queue, box.root.path, UInt32(IN_ATTRIB)) >= 0)
+      try wrapper.write(to: url, options: .atomic, originalContentsURL: nil)
+      // The kernel queues events before a call returns, see inotify(7). Those of the new file without its name don't matter.
+      var events = [UInt8](repeating: 0, count: 4096)
+      let count = max(read(queue, &events, events.count), 0)
+      let name = Array("a.txt".utf8)
+      let hasName = (0..<max(count - name.count, 0)).contains { Array(events[$0..<$0 + name.count]) == name }
+      #expect(!hasName)
+      let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+      #expect(try attributes[.posixPermissions] as? Int == 0o600 && box.text(url) == "secret")
+    }
+  }
+
   @Test("CW-01: Children with one preferred name have different keys, and the first has the name")
   func duplicateNames() throws {
     let wrapper = FileWrapper(directoryWithFileWrappers: [:])
