@@ -90,7 +90,10 @@ struct PackageWriter {
     try? files.close(use)
     if let check, let displaced { try confirm(check, displaced, place, new) }
     try aboutMember(destination) { () throws(SystemError) in
-      try files.synchronizeAfterCommit(place.directory)
+      // As long as the new package may not survive a power failure, the former one isn't removed.
+      do throws(SystemError) {
+        try files.synchronizeAfterCommit(place.directory)
+      } catch { throw error.leaving(displaced) }
       try files.removeDisplaced(displaced)
     }
     return new

@@ -112,7 +112,7 @@ extension SystemError {
   }
 
   /// The same error of a step after a change, which leaves an item that nobody needs any more.
-  func leaving(_ item: DirectoryItem?, _ role: String = "replaced item") -> SystemError {
+  package func leaving(_ item: DirectoryItem?, _ role: String = "replaced item") -> SystemError {
     guard let item else { return self }
     var error = self
     error.leftover = item.path
