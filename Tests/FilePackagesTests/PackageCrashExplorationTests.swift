@@ -104,7 +104,7 @@ struct PackageCrashExplorationTests {
           let isAfter = state == ends.after
           if save != .ofOneMember { #expect(failure.isInPlace == isAfter, "\(save), call \(number): \(failure)") }
           #expect(isAfter || state == ends.before, "\(save), call \(number): \(state)")
-          // What is left over is named.
+          // A leftover is named.
           let left = try box.names().filter { $0.hasPrefix(".") }.map { box.path($0) }
           let named = [failure.systemError?.leftover].compactMap { $0 }
           #expect(isAfter ? left == named : left == [], "\(save), call \(number): \(left) and \(failure)")

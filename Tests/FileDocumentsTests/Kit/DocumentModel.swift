@@ -41,7 +41,7 @@ struct DocumentScenario: Sendable {
   var hasMerge = false
   /// Contents of other programs are loaded only if nothing is unsaved when an operation begins and ends, as in classes that read by themselves.
   var loadsLate = false
-  /// What the document hasn't altered becomes another program's when that becomes a version, as in packages.
+  /// Contents that the document hasn't altered become another program's when those become a version, as in packages.
   var rebases = false
   /// The errors about which the program is asked.
   var consultations = ConsultationScope.none

@@ -66,7 +66,7 @@ extension DocumentScenario {
       scripts: [[.call(.open), .edit, .undo, .edit, close]],
       writers: [.append], strangerCount: 1, loadsLate: true),
     DocumentScenario(
-      name: "CD-69: what the document hasn't altered becomes another program's",
+      name: "CD-69: contents that the document hasn't altered become another program's",
       scripts: [[.call(.open), .edit, .undo, .edit, .call(.save)]], writers: [.append], readerCount: 1, failureCount: 1,
       rebases: true),
     DocumentScenario(

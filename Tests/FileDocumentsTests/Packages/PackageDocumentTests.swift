@@ -209,7 +209,7 @@ struct PackageDocumentTests {
       #expect(
         try await fixture.albumVersions() == [["a.txt": "theirs", "b.txt": "b", "images/1.png": "their picture"]])
       try await document.waitUntil { $0.state.conditions == .inConflict }
-      // Members are those of the other program, and whoever shows the contents learns of that.
+      // Members are those of the other program, and views learn of that.
       #expect(document.state.revision > revision)
       try await document.close()
     }

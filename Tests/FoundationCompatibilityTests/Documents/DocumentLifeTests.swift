@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("CD-06, CD-07: What is edited while it waits is in the file, or unsaved")
+  @Test("CD-06, CD-07: Edits while it waits are in the file, or unsaved")
   func editsOfWaitingSaves() async throws {
     try await withSandbox { box in
       let document = NoteDocument(fileURL: try box.write("a.txt", "one"))

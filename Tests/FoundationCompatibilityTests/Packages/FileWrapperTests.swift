@@ -21,7 +21,9 @@ struct FileWrapperTests {
     Sandbox.misuse.entries.contains { $0.contains("FileWrapper: \(problem)") }
   }
 
-  @Test("UD-17: A file has its permissions when it takes its place, so that nobody reads it before", arguments: [false, true])
+  @Test(
+    "UD-17: A file has its permissions when it takes its place, so that nobody reads it before",
+    arguments: [false, true])
   func modeBeforePlace(isThere: Bool) throws {
     try withSandbox { box in
       let url = isThere ? try box.write("a.txt", "old") : box.url("a.txt")
