@@ -56,7 +56,7 @@ extension VersionKeeper {
           try keeper.move(old, to: path)
           return try keeper.restore(version, over: path) { changes.append($0) }
         } catch {
-          // What couldn't be restored leaves the file as it was, also by its name.
+          // A failure leaves the file as it was, also by its name.
           if try HostFileSystem().statusIfPresent(of: path)?.identity == status.identity {
             try? keeper.move(path, to: old)
           }

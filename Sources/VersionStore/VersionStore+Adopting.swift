@@ -80,7 +80,7 @@ extension VersionStore {
     }
     hashingIsDue?()
     try other.giveUp(adoption)
-    // What couldn't be removed goes after the end of this process.
+    // A rest that couldn't be removed goes after the end of this process.
     let rest = try other.newestID(of: item)
     if rest != nil || !other.hasHistory(of: item) { try unlink(note) }
     return true

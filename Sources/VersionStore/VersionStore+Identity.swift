@@ -16,7 +16,7 @@ extension VersionStore {
   /// | an item | another one | the former if that is gone from where it was, else the latter |
   ///
   /// An item is gone from where it was if nothing is there, or the file of another item that has come from elsewhere itself. Where a volume
-  /// isn't mounted, it isn't known what is there: what comes from it is taken for a copy. Tags of items that this store doesn't have are those of other stores, for example of other users, and mean nothing here.
+  /// isn't mounted, nobody knows what is there: a file that comes from it is taken for a copy. Tags of items that this store doesn't have are those of other stores, for example of other users, and mean nothing here.
   ///
   /// If nothing is there, the file of a history is gone. A new file without a tag that comes within ``gracePeriod`` goes on with the
   /// history, unless the removal was noted, or listed: editors rename the old file before they write the new one. Without extended attributes a

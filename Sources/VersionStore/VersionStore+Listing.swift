@@ -75,7 +75,7 @@ extension VersionStore {
     return try status(of: recordPath(of: id, of: item)) == nil
   }
 
-  /// The names of an item's versions, oldest first; what killed saves have left is among them, and bare ones get directories before, if
+  /// The names of an item's versions, oldest first; leftovers of killed saves are among them, and bare ones get directories before, if
   /// there's room for that.
   func listedIDs(of item: ItemID) throws(VersionStoreError) -> [VersionID] {
     do throws(VersionStoreError) {

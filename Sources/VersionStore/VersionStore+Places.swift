@@ -274,6 +274,7 @@ extension VersionStore {
   ///   - item: The history.
   ///   - newest: Its last version; later ones stay, and the history with them.
   /// - Returns: Whether nothing is left.
+  /// - Throws: The error of a system call.
   @discardableResult
   func removeHistory(_ item: GoneItem, upTo newest: VersionID? = nil) throws(VersionStoreError) -> Bool {
     func isToGo(_ id: VersionID) -> Bool { newest.map { id <= $0 } ?? true }

@@ -441,7 +441,7 @@ struct FileVersionRetentionTests {
     }
   }
 
-  @Test("F-2: What an unresolved conflict was made of stays, also if it's no base")
+  @Test("F-2: The version of which an unresolved conflict was made stays, also if it's no base")
   func parents() async throws {
     try await withFixture { fixture in
       let file = try fixture.write("a", "1")

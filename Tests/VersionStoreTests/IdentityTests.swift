@@ -165,7 +165,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("A file that takes the name of a renamed one takes its history along, and the renamed one its own, when both were saved")
+  @Test("A file that takes the name of a renamed one keeps its history, as does the renamed one, when both were saved")
   func rotation() async throws {
     try await withStore { sandbox in
       let (store, paths) = (try sandbox.store(), ["a", "b"].map(sandbox.path))
@@ -195,7 +195,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("A copy of a file whose volume isn't mounted is a copy, when the volume is back, too", arguments: [false, true])
+  @Test("A copy of a file whose volume isn't mounted is a copy, then and later", arguments: [false, true])
   func unmounted(creating: Bool) async throws {
     try await withStore { sandbox in
       let (store, path, copy) = (try sandbox.store(), try sandbox.write("a", "1"), sandbox.path("copy"))

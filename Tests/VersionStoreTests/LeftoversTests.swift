@@ -246,7 +246,7 @@ struct LeftoversTests {
   }
 
   @Test(
-    "CV-37: What another program has written right before a killed save replaced it is in the next list, however large the file is",
+    "CV-37: Contents that another program has written right before a killed save are in the next list, however large the file is",
     arguments: [VersionStoreLimits(), hashingLater])
   func listedAtOnce(limits: VersionStoreLimits) async throws {
     try await withStore(limits) { sandbox in

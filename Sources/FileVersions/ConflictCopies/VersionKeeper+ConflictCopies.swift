@@ -128,7 +128,7 @@ extension VersionKeeper {
       let taken = try store.take(copy, expecting: hash, to: item, named: path.lastComponent, attributes)
       guard let taken else { continue }
       if let known = kept, taken.hash == hash {
-        // What the store has may have lost a byte since, and the copy is all there is then.
+        // The version may have lost a byte since, and the copy is all there is then.
         if store.isIntact(known) {
           try store.remove(taken.id, of: item)
           continue

@@ -125,7 +125,7 @@ struct ReadOnlyJournalTests {
     }
   }
 
-  @Test("CD-60: What's kept of a journal that can't be removed is kept once, however often that's tried")
+  @Test("CD-60: A journal that can't be removed is kept as a version once, however often that's tried")
   func keepingAsVersion() async throws {
     try await withVolume { fixture in
       try fixture.write("old")
