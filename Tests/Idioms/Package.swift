@@ -13,12 +13,15 @@ let native: Target.Dependency = .product(name: "FileCoordination", package: "swi
 let importsEverywhere: SwiftSetting = .unsafeFlags(
   ["-Xfrontend", "-import-module", "-Xfrontend", "FoundationCompatibility"], .when(platforms: [.linux]))
 
+/// The index of the system's modules would be written again for each of the programs.
+let unindexed: SwiftSetting = .unsafeFlags(["-index-ignore-system-modules"])
+
 func program(
   _ name: String, _ mode: SwiftLanguageMode, _ settings: [SwiftSetting], _ more: [Target.Dependency] = []
 ) -> Target {
   .executableTarget(
     name: name + "\(mode)", dependencies: ["Scene", library] + more, path: "Swift\(mode)/\(name)",
-    swiftSettings: settings + [.swiftLanguageMode(mode), .treatAllWarnings(as: .error)])
+    swiftSettings: settings + [.swiftLanguageMode(mode), .treatAllWarnings(as: .error), unindexed])
 }
 
 /// As people wrote them before there was concurrency checking.
