@@ -54,7 +54,23 @@ extension VersionStore {
     let source = self.path(of: version)
     try place(at: path, over: target, notedIn: notes, from: temporary) { () throws(VersionStoreError) in
       try storing { () throws(SystemError) in try copy(source, to: temporary) }
-      for member in try members(of: version).reversed() { try open(member, below: temporary) }
+      let members = try members(of: version)
+      try removeUnlisted(in: temporary, SystemPath(bytes: []), Set(members.map(\.path)))
+      for member in members.reversed() { try open(member, below: temporary) }
+    }
+  }
+
+  /// Removes what a program has put into the package since it was kept, such as the log of a database that it has opened there.
+  private func removeUnlisted(
+    in directory: SystemPath, _ path: SystemPath, _ members: Set<SystemPath>
+  ) throws(VersionStoreError) {
+    for name in try names(in: directory) {
+      let (place, member) = (directory.appending(name), path.bytes.isEmpty ? name : path.appending(name))
+      if !members.contains(member) {
+        try removeTree(place)
+      } else if try status(of: place)?.kind == .directory {
+        try removeUnlisted(in: place, member, members)
+      }
     }
   }
 
@@ -98,11 +114,7 @@ extension VersionStore {
       if try hashIfPresent(of: top) != hash { throw .damaged(top) }
       return
     }
-    for member in try members(of: version) {
-      guard let contents = member.contents else { continue }
-      let path = member.path.bytes.isEmpty ? top : top.appending(member.path)
-      if try hashIfPresent(of: path) != contents.hash { throw .damaged(path) }
-    }
+    try verify(members(of: version), below: top)
   }
 
   /// Whether a version is there with the contents that were kept.
@@ -123,7 +135,18 @@ extension VersionStore {
   package func verify(_ removed: RemovedVersion) throws(VersionStoreError) {
     guard let hash = removed.version.hash else { return }
     let path = path(of: removed)
-    if try contents(ofItemAt: path)?.hash != hash { throw .damaged(path) }
+    if removed.version.isPackage {
+      return try verify(members(listedAt: path.parent.parent.appending(StoreLayout.members), hash), below: path)
+    }
+    if try hashIfPresent(of: path) != hash { throw .damaged(path) }
+  }
+
+  private func verify(_ members: [Member], below top: SystemPath) throws(VersionStoreError) {
+    for member in members {
+      guard let contents = member.contents else { continue }
+      let path = member.path.bytes.isEmpty ? top : top.appending(member.path)
+      if try hashIfPresent(of: path) != contents.hash { throw .damaged(path) }
+    }
   }
 
   private func hashIfPresent(of path: SystemPath) throws(VersionStoreError) -> ContentHash? {
@@ -158,9 +181,13 @@ extension VersionStore {
   /// - Returns: Its members, itself first.
   /// - Throws: ``VersionStoreError/damaged(_:)`` if the list isn't what it was, or the error of a system call.
   package func members(of version: StoredVersion) throws(VersionStoreError) -> [Member] {
-    let path = layout.directory(of: version.id, of: version.item).appending(StoreLayout.members)
+    try members(
+      listedAt: layout.directory(of: version.id, of: version.item).appending(StoreLayout.members), version.hash)
+  }
+
+  private func members(listedAt path: SystemPath, _ hash: ContentHash?) throws(VersionStoreError) -> [Member] {
     let bytes = try contents(of: path)
-    if ContentHash(of: bytes) != version.hash { throw .damaged(path) }
+    if ContentHash(of: bytes) != hash { throw .damaged(path) }
     let members = Member.members(in: bytes)
     if members.contains(nil) { throw .damaged(path) }
     return members.compactMap(\.self)

@@ -49,6 +49,43 @@ struct RestoringTests {
     }
   }
 
+  @Test("A program that writes into a package in the store changes nothing of what is restored (CV-21)")
+  func foreignMembers() async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      try sandbox.write("p/in/db", "one", mode: 0o600)
+      let before = try sandbox.tree("files/p")
+      let version = try store.add(contentsOf: sandbox.path("p"), to: item, StoreSandbox.attributes)
+      let kept = store.path(of: version)
+      // As databases do that are opened there.
+      for name in ["in/db-wal", "log/1"] {
+        let path = kept.appending(SystemPath(name))
+        try FileManager.default.createDirectory(
+          atPath: path.parent.description, withIntermediateDirectories: true)
+        try sandbox.files.replaceContents(of: path, with: Array("foreign".utf8))
+      }
+      try store.restore(version, to: sandbox.path("p"))
+      #expect(try sandbox.tree("files/p") == before)
+    }
+  }
+
+  @Test("Removed versions of files and packages are verified where they are", arguments: ["a", "p"])
+  func removed(name: String) async throws {
+    try await withStore { sandbox in
+      let (store, member) = (try sandbox.store(), name == "p" ? "p/in/1" : "a")
+      try sandbox.write(member, "text", mode: 0o640)
+      let version = try store.add(contentsOf: sandbox.path(name), to: item, StoreSandbox.attributes)
+      try store.retire(version.id, of: item)
+      let removed = try #require(try store.removedVersions(of: item).first)
+      try store.verify(removed)
+      let top = store.path(of: removed)
+      let path = name == "p" ? top.appending("in").appending("1") : top
+      try FileManager.default.removeItem(atPath: path.description)
+      try sandbox.files.replaceContents(of: path, with: Array("TEXT".utf8))
+      #expect(throws: VersionStoreError.damaged(path)) { try store.verify(removed) }
+    }
+  }
+
   @Test(
     "An error or the end of the process at any call leaves the file as it was, or the contents (CV-20)",
     arguments: [VersionStoreLimits(), hashingLater])
