@@ -103,7 +103,7 @@ extension VersionStore {
 
   /// Removes a history from another store whose process was killed before it could do so, if it's here.
   ///
-  /// The file may have gone back since, and the history there with it: then it goes on there.
+  /// The file may have gone back since: then the history goes on there, and what is here is an old copy, which goes.
   func complete(_ adoption: Adoption) throws(VersionStoreError) {
     guard isKnown(adoption.item), adoption.store != root else { return }
     // Its volume may be there later.
@@ -111,12 +111,23 @@ extension VersionStore {
       throw .system(SystemError(call: "adopt", paths: [adoption.store], errno: 2))
     }
     let other = try VersionStore(at: adoption.store, files: files, worker: worker, isAlive: isAlive, time: time)
-    if let newest = try other.newestID(of: adoption.item), adoption.newest.map({ newest > $0 }) ?? true { return }
     for place in try [adoption.place, other.lastPath(of: adoption.item)].compactMap(\.self)
     where try other.place(at: place)?.item == adoption.item && other.tags(of: place).contains(adoption.item) {
-      if try self.place(at: place)?.item != adoption.item { return }
+      if try self.place(at: place)?.item != adoption.item { return try giveUpCopy(adoption) }
     }
+    if let newest = try other.newestID(of: adoption.item), adoption.newest.map({ newest > $0 }) ?? true { return }
     try other.giveUp(adoption)
+  }
+
+  /// Removes a history that was copied from a store in which it goes on, unless it went on here, too.
+  private func giveUpCopy(_ adoption: Adoption) throws(VersionStoreError) {
+    if let newest = try newestID(of: adoption.item), adoption.newest.map({ newest > $0 }) ?? true { return }
+    let last = try lastPath(of: adoption.item)
+    if let last, tags(of: last).contains(adoption.item) { return }
+    try removeHistory(GoneItem(item: adoption.item, path: last ?? root, time: 0))
+    if let last, try place(at: last)?.item == adoption.item {
+      try unlink(layout.place(of: last).appending(StoreLayout.itemName))
+    }
   }
 
   /// The newest version of a history, be it listed or removed.

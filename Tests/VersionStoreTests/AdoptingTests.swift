@@ -287,8 +287,16 @@ struct AdoptingTests {
       #expect(try scene.first.item(at: old, creating: false) == scene.item)
       if hasNewVersion { _ = try scene.first.add(contentsOf: old, to: scene.item, StoreSandbox.attributes) }
       try scene.second.recover()
-      #expect(try scene.first.versions(of: scene.item).count == (hasNewVersion ? 3 : 2))
+      let count = hasNewVersion ? 3 : 2
+      #expect(try scene.first.versions(of: scene.item).count == count)
       #expect(try sandbox.tree("other").filter { $0.hasPrefix("steps/") } == [])
+      // An old copy would be taken for the history when the file comes once more.
+      #expect(!scene.second.hasHistory(of: scene.item))
+      try sandbox.files.copyItem(from: old, to: scene.path, replacing: false)
+      try sandbox.files.removeItem(at: old)
+      #expect(try scene.second.unknownItems(at: scene.path) == [scene.item])
+      #expect(try scene.second.adopt(scene.item, at: scene.path, from: scene.first))
+      #expect(try scene.second.versions(of: scene.item).count == count)
     }
   }
 
