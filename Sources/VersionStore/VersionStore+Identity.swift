@@ -122,7 +122,7 @@ extension VersionStore {
     guard let last = try lastPath(of: item), let place = try place(at: last), place.item == item else { return true }
     // A file that's there goes on with the history: it was saved by way of another file, and this is its copy or its backup.
     // Unless a link leads from there to here, or that file is another item's: two files have changed their places.
-    guard let former = try self.status(of: last) else { return try isOnVolume(last, place) }
+    guard let former = try self.status(of: last) else { return try hasLeft(last, place, status) }
     if former.identity == status.identity { return status.linkCount == 1 }
     // The numbers are those of the files that there were when the places were noted last, and each save brings another one.
     if former.linkCount == 1, try hasChangedPlaces(item, from: last, with: here) { return true }
@@ -140,13 +140,29 @@ extension VersionStore {
     return place.isOf(status)
   }
 
+  /// Whether a file that isn't where it was has left, and not its volume.
+  ///
+  /// The number of a volume may be another one after it was mounted again. So the very file is recognized by its own number and the time when
+  /// it was made, which a copy hasn't, and a volume by the names beside the file: where none is mounted, there are none.
+  private func hasLeft(
+    _ path: SystemPath, _ place: PlaceRecord, _ status: FileStatus
+  ) throws(VersionStoreError) -> Bool {
+    if try isOnVolume(path, place) { return true }
+    if let created = place.creationTime, created == status.creationTime, place.identity.inode == status.identity.inode {
+      return true
+    }
+    return (try? names(in: path.parent).isEmpty) == false
+  }
+
   /// How many files that have changed their places are followed.
   private static let changedPlaceCountMax = 16
 
   /// Whether another item has come to the place of an item, by the tags of their files.
   ///
-  /// That's so if the file there is of an item that isn't any more where it was. Where that item was there may be a third one, and so on; if
-  /// the present place of the file had an item before, the last one has to be that: otherwise a copy may have replaced it.
+  /// That's so if the file there is of an item that isn't any more where it was. Where that item was there may be a third one, and so on. The
+  /// last one has to be the item that the present place of the file had before; if that had none, nothing may be where the last one was, or
+  /// an item whose place that is by now.
+  /// Otherwise any of them may be a copy.
   private func hasChangedPlaces(
     _ item: ItemID, from last: SystemPath, with here: ItemID?
   ) throws(VersionStoreError) -> Bool {
@@ -159,7 +175,11 @@ extension VersionStore {
         // It's a copy of that one.
         return false
       }
-      if here == nil { return true }
+      if here == nil {
+        // Another one has its home by now, or nothing.
+        guard let record = try self.place(at: home), record.item == other else { return true }
+        if try status(of: home) == nil { return try isOnVolume(home, record) }
+      }
       (item, place) = (other, home)
     }
     return false
@@ -169,7 +189,7 @@ extension VersionStore {
   private func isVisible(_ item: ItemID) throws(VersionStoreError) -> Bool {
     guard let last = try lastPath(of: item), let place = try place(at: last), place.item == item else { return true }
     if try status(of: last) != nil { return true }
-    return try isOnVolume(last, place)
+    return try isOnVolume(last, place) || (try? names(in: last.parent).isEmpty) == false
   }
 
   private func move(

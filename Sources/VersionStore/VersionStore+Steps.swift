@@ -273,7 +273,8 @@ extension VersionStore {
       guard case .add(_, _, _, .linking, let draft?)? = try completion(of: id, of: item), !isAlive(draft.worker) else {
         continue
       }
-      try completeAddition(of: id, of: item)
+      // A damaged record is reported to those who list the versions.
+      do throws(VersionStoreError) { try completeAddition(of: id, of: item) } catch .damaged {}
     }
   }
 
@@ -283,7 +284,13 @@ extension VersionStore {
     guard case .add(_, let source, let identity, let taking, let draft)? = try completion(of: id, of: item) else {
       return try completeUnknown(id, of: item)
     }
-    if let version = try versionIfPresent(id, of: item) {
+    let present: StoredVersion?
+    do throws(VersionStoreError) { present = try versionIfPresent(id, of: item) } catch .damaged(let record)
+      where record == recordPath(of: id, of: item)
+    {
+      return try completeUnknown(id, of: item)
+    }
+    if let version = present {
       switch taking {
       case .copying: break
       case .moving:

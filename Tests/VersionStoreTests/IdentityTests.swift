@@ -198,7 +198,7 @@ struct IdentityTests {
   @Test("A copy of a file whose volume isn't mounted is a copy, then and later", arguments: [false, true])
   func unmounted(creating: Bool) async throws {
     try await withStore { sandbox in
-      let (store, path, copy) = (try sandbox.store(), try sandbox.write("a", "1"), sandbox.path("copy"))
+      let (store, path, copy) = (try sandbox.store(), try sandbox.write("v/a", "1"), sandbox.path("copy"))
       let item = try #require(try store.item(at: path, creating: true))
       try sandbox.files.copyItem(from: path, to: copy, replacing: false)
       let status = try sandbox.files.status(of: path, at: .workingDirectory, links: .noFollow)
@@ -215,6 +215,41 @@ struct IdentityTests {
       try store.settle(PlaceRecord(item, status), at: path, isTagged: true)
       #expect(try store.item(at: path, creating: false) == item)
       #expect(try store.item(at: copy, creating: false) == began)
+    }
+  }
+
+  @Test("A file takes its history along also if its volume has another number now", arguments: [false, true])
+  func renumberedVolume(isSaved: Bool) async throws {
+    try await withStore { sandbox in
+      let (store, path, new) = (try sandbox.store(), try sandbox.write("v/a", "1"), sandbox.path("v/b"))
+      let item = try #require(try store.item(at: path, creating: true))
+      var former = try sandbox.files.status(of: path, at: .workingDirectory, links: .noFollow)
+      former.identity = FileIdentity(device: former.device + 1, inode: former.identity.inode)
+      try store.settle(PlaceRecord(item, former), at: path, isTagged: true)
+      // It can't be told from another one then but by those beside it.
+      if isSaved { try sandbox.files.replaceContents(of: path, with: Array("2".utf8)) }
+      #expect(Foundation.rename(path.description, new.description) == 0)
+      #expect(try store.item(at: new, creating: true) == item)
+    }
+  }
+
+  @Test("A backup of a file that was replaced by a copy is a backup, when the original of the copy was saved by others")
+  func backups() async throws {
+    try await withStore { sandbox in
+      let (store, path, other) = (try sandbox.store(), sandbox.path("a"), sandbox.path("t"))
+      var items: [ItemID?] = []
+      for path in [path, other] {
+        try sandbox.write(path.lastComponent.description, "text")
+        items.append(try store.item(at: path, creating: true))
+      }
+      try sandbox.files.copyItem(from: path, to: sandbox.path("a.bak"), replacing: false)
+      try sandbox.files.copyItem(from: other, to: path, replacing: true)
+      // By way of another file, without a tag.
+      try sandbox.files.removeItem(at: other)
+      try sandbox.write("t", "saved")
+      #expect(try store.item(at: sandbox.path("a.bak"), creating: false) == nil)
+      #expect(try store.item(at: path, creating: false) == items[0])
+      #expect(try store.item(at: other, creating: false) == items[1])
     }
   }
 

@@ -280,6 +280,28 @@ struct LeftoversTests {
     }
   }
 
+  @Test("A version whose record was damaged while its save was cut off doesn't hide the others")
+  func damagedRecord() async throws {
+    try await withStore(hashingLater) { sandbox in
+      let version = try Operation.keep.prepare(sandbox)
+      let item = try #require(try sandbox.store().item(at: sandbox.path("a"), creating: false))
+      let other = try sandbox.store().add(contentsOf: sandbox.write("b", "b"), to: item, StoreSandbox.attributes)
+      let door = DyingDoor.dying { call in Operation.keep.replaces(sandbox, by: call) }
+      #expect(throws: (any Error).self) { try Operation.keep.run(version, sandbox, door) }
+      let store = try sandbox.store()
+      let id = try #require(try store.openVersionIDs(of: item).last)
+      let record = store.recordPath(of: id, of: item)
+      try FileManager.default.removeItem(atPath: record.description)
+      try sandbox.files.replaceContents(of: record, with: Array("no record".utf8))
+      #expect(try store.versions(of: item).contains { $0.id == other.id })
+      let listing = try store.listing(of: item)
+      #expect(listing.versions.contains { $0.id == other.id })
+      // A damaged version is reported, or goes if its file has another name still.
+      let isThere = try sandbox.tree("files").contains { $0.hasSuffix(" mine") }
+      #expect(isThere || listing.damaged == [record])
+    }
+  }
+
   /// Does the work of the next process that uses the store, and the file.
   private func nextProcess(_ sandbox: StoreSandbox) throws -> [StoredVersion] {
     let (store, path) = (try sandbox.store(), sandbox.path("a"))
