@@ -133,8 +133,10 @@ extension VersionKeeper {
           try store.remove(taken.id, of: item)
           continue
         }
-        try store.remove(known.id, of: item)
-        changes.append(VersionChange(.lost, FileVersion.ID(item, known.id)))
+        // Another program may have removed it.
+        if (try? store.remove(known.id, of: item)) != nil {
+          changes.append(VersionChange(.lost, FileVersion.ID(item, known.id)))
+        }
       }
       changes.append(VersionChange(.gained, FileVersion.ID(item, taken.id)))
       // Contents that a program has written at that moment are another version, and a conflict still.
