@@ -23,7 +23,8 @@ package final class UnwaitableWatcher: FileWatcher {
   /// Lets every wait fail from now on, also the one that goes on; none, if there's no error.
   package func fail(_ error: SystemError?) {
     state.withLock { $0.error = error }
-    base.wake()
+    // Nothing happens when it's over.
+    if error != nil { base.wake() }
   }
 
   package func watch(

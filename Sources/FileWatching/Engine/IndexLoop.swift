@@ -142,7 +142,9 @@ package final class IndexLoop {
   ///
   /// - Returns: Whether waiting is of any use.
   private func wait() -> Bool {
-    let times = followers.compactMap(\.deadline) + [pacing.next, rereading.next].compactMap(\.self)
+    var times = followers.compactMap(\.deadline) + [pacing.next, rereading.next].compactMap(\.self)
+    // Followers learn soon that the thread can wait again, also if nothing happens.
+    if waiting.error != nil { times.append(clock.now.advanced(by: WaitPacing.pauseMin)) }
     let engine = engine
     let alarm = times.min().map { clock.schedule(at: $0) { engine.wake() } }
     defer { alarm?.cancel() }

@@ -34,17 +34,17 @@ extension SharedInotifyQueue {
   }
 
   private func nextWait(_ seat: InotifySeat, _ state: inout State) throws(SystemError) -> Wait {
+    if let failure = state.failure { throw failure }
+    // First: a wait that can't be isn't over because somebody has woken the thread.
+    let isSolo = !state.hasPump && state.seats.count == 1
+    let poller = isSolo ? try poller(&state) : nil
+    if poller == nil { try startPump(&state) }
     let isWoken = state.woken.remove(seat.id) != nil
     if isWoken || state.watches.hasRecords(of: seat.id) || state.behindMounts.contains(seat.id) { return .over }
-    if let failure = state.failure { throw failure }
-    if !state.hasPump, state.seats.count == 1 {
-      let poller = try poller(&state)
-      if state.behindMounts.contains(seat.id) { return .over }
+    if let poller {
       state.solo = seat.id
       return .poll(poller)
     }
-    try startPump(&state)
-    if state.behindMounts.contains(seat.id) { return .over }
     state.sleeping.insert(seat.id)
     return .sleep(seat.bell.count)
   }
