@@ -39,7 +39,7 @@ public struct FileHistorySize: Hashable, Sendable {
     conflictCount = size.conflictCount
     removedCount = size.removedCount
     damagedCount = size.damagedCount
-    oldestDate = size.oldest.map { Date(nanosecondsSince1970: Int64(clamping: $0.time)) }
+    oldestDate = size.oldestTime.map { Date(nanosecondsSince1970: $0) }
   }
 }
 

@@ -11,6 +11,8 @@ package import VersionStore
 /// - Note: `NSFileVersion` of Apple's Foundation.
 public struct FileVersion: Hashable, Identifiable, Sendable {
   /// Finds a version again, also in another process.
+  ///
+  /// The current version of a file has the same one as long as it's the same file: that of a file that a save has put there is another one.
   public struct ID: Hashable, Sendable, Codable, LosslessStringConvertible {
     let item: ItemID
     /// Absent for the contents that the file has now, and for those of a conflict copy beside it.
@@ -78,7 +80,9 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
   public let size: Int64
   /// When its contents were changed last.
   public let modificationDate: Date
-  /// When it was kept; `nil` for the contents that the file has now.
+  /// When it was kept, by the clock of the machine; `nil` for the contents that the file has now.
+  ///
+  /// The order of versions is that in which they were kept, also if the clock was set meanwhile.
   public let additionDate: Date?
   /// The name of the machine that saved it.
   public let deviceName: String?
@@ -154,7 +158,7 @@ extension FileVersion {
     isPackage = stored.isPackage
     size = stored.size
     modificationDate = Date(nanosecondsSince1970: stored.modificationTime)
-    additionDate = Date(nanosecondsSince1970: Int64(clamping: stored.id.time))
+    additionDate = Date(nanosecondsSince1970: stored.additionTime)
     deviceName = stored.attributes.deviceName.isEmpty ? nil : stored.attributes.deviceName
     deviceID = stored.attributes.deviceID.isEmpty ? nil : stored.attributes.deviceID
     author = stored.attributes.author
@@ -171,10 +175,10 @@ extension FileVersion {
 
   /// The present contents of a file, saved by `saver` unless the newest version is known to have the same.
   init(
-    currentOf item: ItemID, at path: SystemPath, _ status: FileStatus, by saver: VersionAttributes,
+    currentAt path: SystemPath, _ status: FileStatus, by saver: VersionAttributes,
     after newest: StoredVersion?, isKept: Bool
   ) {
-    id = ID(item, nil)
+    id = ID(ItemID(standingFor: status.identity), nil)
     place = path
     name = path.lastComponent.description
     isPackage = status.kind == .directory
@@ -185,7 +189,7 @@ extension FileVersion {
     deviceName = saver.deviceName.isEmpty ? nil : saver.deviceName
     deviceID = saver.deviceID.isEmpty ? nil : saver.deviceID
     author = saver.author
-    parents = newest.map { [ID(item, $0.id)] } ?? []
+    parents = newest.map { [ID($0.item, $0.id)] } ?? []
     knownHash = isKept ? newest?.hash : nil
     isConflict = false
     isResolved = true

@@ -129,7 +129,15 @@ extension [FileVersionRetention.Thinning] {
 }
 
 extension FileVersion {
-  func age(at date: Date) -> TimeInterval { additionDate.map { date.timeIntervalSince($0) } ?? 0 }
+  /// How old it is at least, in seconds.
+  ///
+  /// The order of versions is that of the times in their names. If the clock was behind when a version was kept, that time is the better one,
+  /// and it makes the version younger. Only if it lies in the future, the clock was ahead before.
+  func age(at date: Date) -> TimeInterval {
+    let order = id.version.map { Date(nanosecondsSince1970: Int64(clamping: $0.time)) }
+    let addition = order.flatMap { $0 <= date ? $0 : nil } ?? additionDate
+    return addition.map { date.timeIntervalSince($0) } ?? 0
+  }
 }
 
 extension FileVersion.ID: Comparable {

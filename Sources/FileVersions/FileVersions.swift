@@ -57,7 +57,7 @@ public struct FileVersions: Sendable {
 
   /// The present contents of a file, as a version.
   ///
-  /// Where a history can't be begun, on a full volume or a read-only one, the version has an identifier for the time being.
+  /// A look begins no history. The identifier names the file, not its history: it's another one when a save has put a new file there.
   ///
   /// - Parameter url: The file.
   /// - Returns: The version; `nil` when nothing is there.

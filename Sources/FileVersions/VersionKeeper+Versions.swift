@@ -9,22 +9,20 @@ internal import VersionStore
 extension VersionKeeper {
   func currentVersion(at path: SystemPath) throws -> FileVersion? {
     guard let status = try statusOrAbsence(of: path) else { return nil }
-    do { return try currentVersion(at: path, status) } catch {
+    // Without a history, or if it can't be looked at, the answer is about the file.
+    let alone = FileVersion(currentAt: path, status, by: attributes, after: nil, isKept: false)
+    do {
+      try lookAtFile(ofCopy: path)
+      return try withStoreIfPresent(at: path, otherwise: alone) { store in
+        guard let item = try store.item(at: path, creating: false) else { return alone }
+        let newest = try store.newestVersion(of: item)
+        return FileVersion(
+          currentAt: path, status, by: attributes, after: newest,
+          isKept: newest.map { store.surelyHas($0, status) } ?? false)
+      }
+    } catch {
       guard FileVersionError(error).isOfUnwritableVolume else { throw error }
-      // There's no history then, or it can't be looked at, and the answer is about the file.
-      let item = ItemID(standingFor: status.identity)
-      return FileVersion(currentOf: item, at: path, status, by: attributes, after: nil, isKept: false)
-    }
-  }
-
-  private func currentVersion(at path: SystemPath, _ status: FileStatus) throws -> FileVersion? {
-    try lookAtFile(ofCopy: path)
-    return try looking(at: path) { store in
-      guard let item = try store.item(at: path, creating: true) else { return nil }
-      let newest = try store.newestVersion(of: item)
-      return FileVersion(
-        currentOf: item, at: path, status, by: attributes, after: newest,
-        isKept: newest.map { store.surelyHas($0, status) } ?? false)
+      return alone
     }
   }
 

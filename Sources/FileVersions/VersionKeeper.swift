@@ -226,11 +226,11 @@ final class VersionKeeper: Sendable {
     return "\(process.pid)-\(process.startTime)-\(room)"
   }
 
-  /// Whether the process of that name may be running: one of another container, whose number says nothing here, may be.
-  static func isAlive(_ worker: String) -> Bool {
+  /// Whether the process of that name is running; `nil` for one of another container, whose number says nothing here.
+  static func isAlive(_ worker: String) -> Bool? {
     if worker == Self.worker { return true }
     let parts = worker.split(separator: "-")
-    guard parts.count == 3, let pid = Int32(parts[0]), let room, parts[2] == room else { return true }
+    guard parts.count == 3, let pid = Int32(parts[0]), let room, parts[2] == room else { return nil }
     return name(of: ProcessIdentity(of: pid)) == worker
   }
 }

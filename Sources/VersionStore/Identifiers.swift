@@ -18,7 +18,7 @@ package struct ItemID: Hashable, Sendable, LosslessStringConvertible {
 
   package var description: String { hexadecimal(high) + hexadecimal(low) }
 
-  /// Names a file that has no history, as long as it's that file.
+  /// Names a file as long as it's that file, whether it has a history or not.
   ///
   /// - Parameter identity: The file.
   package init(standingFor identity: FileIdentity) { self.init(UInt64(identity.device), UInt64(identity.inode)) }

@@ -47,6 +47,8 @@ package struct StoredVersion: Hashable, Sendable {
   package internal(set) var mode: UInt32
   /// In nanoseconds since 1970.
   package let modificationTime: Int64
+  /// The time of day when it was added, if its name has a later one: a version before it was added when the clock was ahead.
+  var clockTime: Int64?
   /// For a conflict that was resolved: when, in nanoseconds since 1970.
   package var resolutionTime: Int64?
   /// Whether it may be removed at any time to get space.
@@ -56,13 +58,16 @@ package struct StoredVersion: Hashable, Sendable {
 }
 
 extension StoredVersion {
+  /// When it was added by the clock of the machine, in nanoseconds since 1970.
+  package var additionTime: Int64 { clockTime ?? Int64(clamping: id.time) }
+
   /// Whether these are the contents of the file that was kept, as far as that's known.
   package func isOf(_ bytes: [UInt8]) -> Bool { hash == nil || ContentHash(of: bytes) == hash }
 
   /// Whether a file has these contents by its size and time, which may not say so although it has.
   package func surelyIs(_ status: FileStatus) -> Bool {
     // A second write within the same tick of the file system's clock doesn't show.
-    let isSettled = modificationTime < Int64(clamping: id.time) - 2_000_000_000
+    let isSettled = modificationTime < additionTime - 2_000_000_000
     return isSettled && !isPackage && status.kind == .regular && isOf(status)
   }
 
@@ -88,6 +93,7 @@ extension StoredVersion {
     record.add("name", bytes: name.bytes)
     record.add("mode", String(mode, radix: 8))
     record.add("modified", modificationTime)
+    if let clockTime { record.add("added", clockTime) }
     record.add("device", attributes.deviceID)
     record.add("device-name", attributes.deviceName)
     if let author = attributes.author { record.add("author", author) }
@@ -116,6 +122,7 @@ extension StoredVersion {
     self.name = SystemPath(bytes: name)
     self.mode = mode
     self.modificationTime = modificationTime
+    clockTime = record.number(of: "added")
     attributes = VersionAttributes(
       deviceName: deviceName, deviceID: deviceID, author: record.text(of: "author"),
       parents: record.values(of: "parent").compactMap { VersionID($0[...]) },

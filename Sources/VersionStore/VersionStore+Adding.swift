@@ -47,10 +47,10 @@ extension VersionStore {
     _ parts: inout OpenParts
   ) throws(VersionStoreError) -> StoredVersion {
     guard status.kind == .regular || status.kind == .directory else { throw .notAFile(source) }
-    let (id, hasDirectory) = try drawID(for: item)
+    let (id, clockTime, hasDirectory) = try drawID(for: item)
     var addition = Addition(
-      Draft(id: id, item: item, name: name ?? source.lastComponent, attributes, status), from: source, taking,
-      in: step(id.description), isLent: isInTemporaryDirectory(source),
+      Draft(id: id, clockTime: clockTime, item: item, name: name ?? source.lastComponent, attributes, status),
+      from: source, taking, in: step(id.description), isLent: isInTemporaryDirectory(source),
       draft.map { Step.Draft(name: $0, worker: worker) })
     do throws(VersionStoreError) {
       if !hasDirectory { try ensureDurableDirectory(layout.directory(of: item)) }

@@ -98,6 +98,7 @@ extension VersionStore {
     guard try removeHistory(gone, upTo: adoption.newest) else { return }
     if let place = adoption.place, try self.place(at: place)?.item == adoption.item {
       try unlink(layout.place(of: place).appending(StoreLayout.itemName))
+      removeEmptyPlaces(layout.place(of: place))
     }
   }
 
@@ -127,6 +128,7 @@ extension VersionStore {
     try removeHistory(GoneItem(item: adoption.item, path: last ?? root, time: 0))
     if let last, try place(at: last)?.item == adoption.item {
       try unlink(layout.place(of: last).appending(StoreLayout.itemName))
+      removeEmptyPlaces(layout.place(of: last))
     }
   }
 

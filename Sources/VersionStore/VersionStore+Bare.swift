@@ -26,14 +26,14 @@ extension VersionStore {
     _ parts: inout OpenParts
   ) throws(VersionStoreError) -> StoredVersion? {
     guard status.kind == .regular, status.linkCount == 1, !isHashedLater(status, .later) else { return nil }
-    let (id, _) = try drawID(for: item)
+    let (id, clockTime, _) = try drawID(for: item)
     do throws(VersionStoreError) {
       let file = try storing { () throws(SystemError) in
         try files.open(path, at: .workingDirectory, flags: [.noFollow, .nonBlocking], mode: 0)
       }
       parts.opened = [file]
       let step = Step.Draft(name: draft, worker: worker)
-      let version = try describeBare(file, id, of: item, named: path, attributes, step, &parts)
+      let version = try describeBare(file, id, clockTime, of: item, named: path, attributes, step, &parts)
       try linkBare(path, to: layout.bare(id, of: item))
       // Another file may have been put there in between.
       let linked = try storing { () throws(SystemError) in try files.status(of: file) }
@@ -61,15 +61,16 @@ extension VersionStore {
 
   /// Sets the record of a file, before that has a name in the store: the record of a bare version says whose it is.
   private func describeBare(
-    _ file: FileDescriptor, _ id: VersionID, of item: ItemID, named path: SystemPath, _ attributes: VersionAttributes,
-    _ draft: Step.Draft, _ parts: inout OpenParts
+    _ file: FileDescriptor, _ id: VersionID, _ clockTime: Int64?, of item: ItemID, named path: SystemPath,
+    _ attributes: VersionAttributes, _ draft: Step.Draft, _ parts: inout OpenParts
   ) throws(VersionStoreError) -> StoredVersion {
     let status = try storing { () throws(SystemError) in try files.status(of: file) }
     guard status.kind == .regular else { throw .notAFile(path) }
     let hash = try storing { () throws(SystemError) in try self.hash(of: file, expecting: status.size) }
     let version = StoredVersion(
       id: id, item: item, attributes: attributes, isPackage: false, hash: hash, size: status.size,
-      name: path.lastComponent, mode: status.mode, modificationTime: status.modificationTime)
+      name: path.lastComponent, mode: status.mode, modificationTime: status.modificationTime,
+      clockTime: clockTime)
     var record = version.record
     record.add(Step.add(item, source: path, status.identity, .linking, draft).record)
     let bytes = record.bytes

@@ -26,13 +26,19 @@ extension VersionStore {
   /// The properties of a version that are known before its contents were read.
   struct Draft {
     let id: VersionID
+    /// See ``StoredVersion/clockTime``.
+    let clockTime: Int64?
     let item: ItemID
     let name: SystemPath
     let attributes: VersionAttributes
     let status: FileStatus
 
-    init(id: VersionID, item: ItemID, name: SystemPath, _ attributes: VersionAttributes, _ status: FileStatus) {
+    init(
+      id: VersionID, clockTime: Int64?, item: ItemID, name: SystemPath, _ attributes: VersionAttributes,
+      _ status: FileStatus
+    ) {
       self.id = id
+      self.clockTime = clockTime
       self.item = item
       self.name = name
       self.attributes = attributes
@@ -43,7 +49,7 @@ extension VersionStore {
     func version(hash: ContentHash?, _ contents: FileStatus) -> StoredVersion {
       StoredVersion(
         id: id, item: item, attributes: attributes, isPackage: false, hash: hash, size: contents.size, name: name,
-        mode: status.mode, modificationTime: status.modificationTime)
+        mode: status.mode, modificationTime: status.modificationTime, clockTime: clockTime)
     }
   }
 
@@ -58,7 +64,8 @@ extension VersionStore {
     let version = StoredVersion(
       id: draft.id, item: draft.item, attributes: draft.attributes, isPackage: draft.status.kind == .directory,
       hash: draft.status.kind == .directory ? ContentHash(of: list.bytes) : list.hashOfOnly ?? ContentHash(of: []),
-      size: list.size, name: draft.name, mode: draft.status.mode, modificationTime: draft.status.modificationTime)
+      size: list.size, name: draft.name, mode: draft.status.mode,
+      modificationTime: draft.status.modificationTime, clockTime: draft.clockTime)
     try writeRecord(of: version, in: step)
     return version
   }

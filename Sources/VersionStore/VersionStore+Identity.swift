@@ -83,7 +83,9 @@ extension VersionStore {
 
   /// The history of a file that was missed at a path a moment ago: it goes on.
   private func itemMissed(at path: SystemPath, _ status: FileStatus) throws(VersionStoreError) -> ItemID? {
-    let missed = try goneItems(at: path).filter { $0.isMissed && isRecent($0.time) }
+    let all = try goneItems(at: path)
+    let missed = all.filter { $0.isMissed && isRecent($0.time) }
+    for gone in all where !missed.contains(gone) { try forgetIfEmpty(gone) }
     guard let last = missed.max(by: { $0.time < $1.time }), try isGone(last), try lastPath(of: last.item) == path
     else { return nil }
     try revive(last, at: path)
@@ -202,6 +204,7 @@ extension VersionStore {
       let place = layout.place(of: last)
       if try self.place(at: last)?.item == item { try unlink(place.appending(StoreLayout.itemName)) }
       try unlink(place.appending(StoreLayout.goneName + item.description))
+      removeEmptyPlaces(place)
     }
     try unlink(layout.place(of: path).appending(StoreLayout.goneName + item.description))
     return item

@@ -111,7 +111,8 @@ extension VersionStore {
     among names: [SystemPath]
   ) throws(VersionStoreError) -> (removedCount: Int, left: Set<SystemPath>) {
     var (count, left): (Int, Set<SystemPath>) = (0, [])
-    for name in names where Self.isSave(name) && !isInUse(name) {
+    for name in names where Self.isSave(name) {
+      if try isInUse(name) { continue }
       guard let save = try cutOffSave(name) else { continue }
       if save.isUnchanged {
         try remove(save)
@@ -130,7 +131,8 @@ extension VersionStore {
   /// - Complexity: O(operations that are under way).
   package func cutOffSaves() throws(VersionStoreError) -> Set<SystemPath> {
     var paths: Set<SystemPath> = []
-    for name in try unsortedNames(in: layout.steps) where Self.isSave(name) && !isInUse(name) {
+    for name in try unsortedNames(in: layout.steps) where Self.isSave(name) {
+      if try isInUse(name) { continue }
       if let save = try cutOffSave(name) { paths.insert(save.path) }
     }
     return paths
@@ -153,7 +155,8 @@ extension VersionStore {
   ) throws(VersionStoreError) -> TakenLeftovers {
     var taken = TakenLeftovers()
     let own = saveName(at: path) + "."
-    for name in try unsortedNames(in: layout.steps) where name.bytes.starts(with: own.utf8) && !isInUse(name) {
+    for name in try unsortedNames(in: layout.steps) where name.bytes.starts(with: own.utf8) {
+      if try isInUse(name) { continue }
       guard let save = try cutOffSave(name), save.path == path else { continue }
       if !save.isUnchanged {
         let history = try history(of: save)
@@ -202,9 +205,29 @@ extension VersionStore {
     return try lastPath(of: item)
   }
 
+  /// In nanoseconds: from that age on an operation counts as cut off if nobody can tell whether its process has ended.
+  ///
+  /// No operation takes so long, but for one of a container that's paused.
+  package static let unknownWorkerAgeMax: Int64 = 86_400_000_000_000
+
+  /// Whether a process that began an operation at a time, in nanoseconds since 1970, may still be at work.
+  func isAtWork(_ worker: String, since begin: Int64) -> Bool {
+    isAlive(worker) ?? (begin > time() - Self.unknownWorkerAgeMax)
+  }
+
   /// Whether the process that's at the end of a step's name may still be at work.
-  func isInUse(_ name: SystemPath) -> Bool {
-    isAlive(name.description.split(separator: ".").last.map(String.init) ?? "")
+  func isInUse(_ name: SystemPath) throws(VersionStoreError) -> Bool {
+    if let isAlive = isAlive(Self.worker(ofStep: name)) { return isAlive }
+    guard let status = try status(of: layout.steps.appending(name)) else { return false }
+    return isInUse(step: name, status)
+  }
+
+  func isInUse(step name: SystemPath, _ status: FileStatus) -> Bool {
+    isAtWork(Self.worker(ofStep: name), since: status.changeTime)
+  }
+
+  private static func worker(ofStep name: SystemPath) -> String {
+    name.description.split(separator: ".").last.map(String.init) ?? ""
   }
 
   /// A save that was cut off.

@@ -99,21 +99,24 @@ extension VersionStore {
 
   /// Draws the name of a version: no later one is there, or was.
   ///
-  /// - Returns: The name, and whether the item surely has a directory.
+  /// - Returns: The name, the time of day if the name has a later one, and whether the item surely has a directory.
   /// - Complexity: O(1); where directories have no extended attributes, and once after a backup was put back, O(versions of the item).
-  func drawID(for item: ItemID) throws(VersionStoreError) -> (id: VersionID, hasDirectory: Bool) {
-    let now = UInt64(max(time(), 0))
+  func drawID(for item: ItemID) throws(VersionStoreError) -> (
+    id: VersionID, clockTime: Int64?, hasDirectory: Bool
+  ) {
+    let now = max(time(), 0)
     let last = lastDrawnID(of: item)
     let newest = if let last { last } else { try (versionIDs(of: item) + bareVersionIDs(of: item)).max() }
-    let id = VersionID(at: now, after: newest)
+    let id = VersionID(at: UInt64(now), after: newest)
+    let clockTime = id.time == UInt64(now) ? nil : now
     do throws(SystemError) {
       try files.setExtendedAttribute(
         Self.newestName, ofItemAt: layout.directory(of: item), to: Array(id.description.utf8))
-      return (id, true)
+      return (id, clockTime, true)
     } catch let error {
       // An older one mustn't remain there.
       if last != nil { throw .system(error) }
-      return (id, false)
+      return (id, clockTime, false)
     }
   }
 

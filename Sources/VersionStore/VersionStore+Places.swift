@@ -111,7 +111,10 @@ extension VersionStore {
   /// - Throws: The error of a system call.
   package func noteRemoval(of path: SystemPath) throws(VersionStoreError) {
     for place in try placesWithItems(below: layout.place(of: path)) {
-      if let record = try self.place(at: layout.path(ofPlace: place)) { try leave(place, record.item) }
+      let path = layout.path(ofPlace: place)
+      guard let record = try self.place(at: path) else { continue }
+      try leave(place, record.item)
+      try forgetIfEmpty(GoneItem(item: record.item, path: path, time: time()))
     }
   }
 
@@ -119,6 +122,35 @@ extension VersionStore {
   func leave(_ place: SystemPath, _ item: ItemID, isMissed: Bool = false) throws(VersionStoreError) {
     try noteGone(item, from: place, at: time(), isMissed: isMissed)
     try unlink(place.appending(StoreLayout.itemName))
+  }
+
+  /// Removes a history whose file is gone if nothing is left of it.
+  ///
+  /// - Returns: Whether it's removed.
+  @discardableResult
+  func forgetIfEmpty(_ item: GoneItem) throws(VersionStoreError) -> Bool { try isEmpty(item.item) ? forget(item) : false }
+
+  /// Whether a history has no version, not even one that can be brought back, and no addition that has to be completed.
+  func isEmpty(_ item: ItemID) throws(VersionStoreError) -> Bool {
+    for removals in [layout.removals(of: item), layout.removalMark(of: item)] {
+      if try status(of: removals) != nil { return false }
+    }
+    for directory in [layout.marks(of: item), layout.bareVersions(of: item)] {
+      if try !unsortedNames(in: directory).isEmpty { return false }
+    }
+    let own = [layout.record, layout.listing, layout.marks, layout.bareVersions].map { $0(item).lastComponent }
+    return try unsortedNames(in: layout.directory(of: item)).allSatisfy { own.contains($0) || $0.isTemporaryName }
+  }
+
+  /// Removes the directory of a place, and those around it, as far as nothing is in them.
+  func removeEmptyPlaces(_ place: SystemPath) {
+    var directory = place
+    while directory.isInside(layout.places), directory != layout.places {
+      do throws(SystemError) { try files.unlink(directory, at: .workingDirectory, .emptyDirectory) } catch {
+        if !error.isAbsence { return }
+      }
+      directory = directory.parent
+    }
   }
 
   /// Begins a history at a path where nothing is, for what is left of a file that had none.
@@ -208,7 +240,9 @@ extension VersionStore {
       }
     }
     for gone in try goneItems(below: path) {
-      do throws(VersionStoreError) { try confirmAbsence(of: gone) } catch {
+      do throws(VersionStoreError) {
+        if try !forgetIfEmpty(gone) { try confirmAbsence(of: gone) }
+      } catch {
         if !error.isOfReadOnlyVolume { throw error }
       }
     }
@@ -285,7 +319,6 @@ extension VersionStore {
     if newest != nil, try !(bareVersionIDs(of: item.item) + versionIDs(of: item.item)).isEmpty { return false }
     try forgetRemovals(before: .max, of: item.item)
     try unlink(layout.resolution(of: item.item))
-    try unlink(layout.place(of: item.path).appending(StoreLayout.goneName + item.item.description))
     try unlink(layout.record(of: item.item))
     try unlink(layout.listing(of: item.item))
     for directory in [layout.marks(of: item.item), layout.bareVersions(of: item.item), layout.directory(of: item.item)]
@@ -294,6 +327,9 @@ extension VersionStore {
         try files.unlink(directory, at: .workingDirectory, .emptyDirectory)
       }
     }
+    // That's last: by this the rest is found after a crash.
+    try unlink(goneRecord(of: item))
+    removeEmptyPlaces(layout.place(of: item.path))
     return true
   }
 
@@ -323,12 +359,14 @@ extension VersionStore {
     let (source, target) = (layout.place(of: old), layout.place(of: new))
     if try status(of: source) != nil {
       if try status(of: target) == nil {
-        try ensureDirectory(target.parent)
-        try rename(source, to: target)
+        try inDirectories(around: target) { () throws(SystemError) in
+          try files.rename(source, at: .workingDirectory, to: target, at: .workingDirectory, .exclusive)
+        }
       } else {
         try merge(source, into: target)
       }
     }
+    removeEmptyPlaces(source.parent)
     for place in try placesWithItems(below: target) { try noteArrival(at: place) }
   }
 

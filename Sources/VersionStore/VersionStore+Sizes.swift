@@ -20,8 +20,8 @@ package struct HistorySize: Hashable, Sendable {
   package internal(set) var byteCount: Int64 = 0
   /// How many of them are conflicts that aren't resolved.
   package internal(set) var conflictCount = 0
-  /// The name of the first one of them, which says when it was added.
-  package internal(set) var oldest: VersionID?
+  /// When the first one of them was added, in nanoseconds since 1970.
+  package internal(set) var oldestTime: Int64?
   /// How many versions were removed and can be brought back.
   package internal(set) var removedCount = 0
   /// The bytes of all of these versions, each contents once.
@@ -82,7 +82,7 @@ extension VersionStore {
         size.versionCount += 1
         size.byteCount += version.size
         if !version.isResolved { size.conflictCount += 1 }
-        size.oldest = size.oldest ?? id
+        size.oldestTime = size.oldestTime ?? version.additionTime
         size.storedByteCount += newBytes(of: version, in: layout.directory(of: id, of: item), &contents)
       } catch .damaged { size.damagedCount += 1 }
     }

@@ -191,7 +191,7 @@ extension VersionStore {
     count += drafts.removedCount
     for name in names where !drafts.left.contains(name) && !Self.isSave(name) {
       let step = layout.steps.appending(name)
-      guard let status = try status(of: step), !isInUse(name, status) else { continue }
+      guard let status = try status(of: step), !isBeingMade(name, status) else { continue }
       do throws(VersionStoreError) {
         if Self.isTask(name) {
           try takeOverTask(step)
@@ -214,10 +214,10 @@ extension VersionStore {
   /// In nanoseconds: a file in the making whose process isn't known is taken for a leftover when it's so old.
   private static let unnamedDraftAgeMax: Int64 = 3_600_000_000_000
 
-  private func isInUse(_ name: SystemPath, _ status: FileStatus) -> Bool {
-    guard name.bytes.starts(with: ".".utf8) else { return isInUse(name) }
+  private func isBeingMade(_ name: SystemPath, _ status: FileStatus) -> Bool {
+    guard name.bytes.starts(with: ".".utf8) else { return isInUse(step: name, status) }
     // A copy in the making is named after the step that it's for, which names the process. Others go when nobody has written to them for long.
-    if let step = name.nameOfTemporary, !isInUse(step) { return false }
+    if let step = name.nameOfTemporary, !isInUse(step: step, status) { return false }
     return status.modificationTime > time() - Self.unnamedDraftAgeMax
   }
 
@@ -270,12 +270,17 @@ extension VersionStore {
   /// - Complexity: O(additions that were cut off).
   func completeKilledSaves(of item: ItemID) throws(VersionStoreError) {
     for id in try openVersionIDs(of: item) {
-      guard case .add(_, _, _, .linking, let draft?)? = try completion(of: id, of: item), !isAlive(draft.worker) else {
+      guard case .add(_, _, _, .linking, let draft?)? = try completion(of: id, of: item), !isAtWork(draft, of: id) else {
         continue
       }
       // A damaged record is reported to those who list the versions.
       do throws(VersionStoreError) { try completeAddition(of: id, of: item) } catch .damaged {}
     }
+  }
+
+  /// Whether the save that keeps a version may be going on.
+  func isAtWork(_ draft: Step.Draft, of id: VersionID) -> Bool {
+    isAtWork(draft.worker, since: Int64(clamping: id.time))
   }
 
   private func completeAddition(of id: VersionID, of item: ItemID) throws(VersionStoreError) {
@@ -308,7 +313,9 @@ extension VersionStore {
   private func completeSave(
     of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity, _ draft: Step.Draft?
   ) throws(VersionStoreError) {
-    guard let draft, !isAlive(draft.worker) else { return try recoverReplacement(of: version, from: source, identity) }
+    guard let draft, !isAtWork(draft, of: version.id) else {
+      return try recoverReplacement(of: version, from: source, identity)
+    }
     try takeDraft(draft.name, of: version, at: path(of: version), from: source, identity)
     if try isUnreplaced(version, at: source, identity) {
       // The save ended before that. The file has the contents, and the next save keeps them.

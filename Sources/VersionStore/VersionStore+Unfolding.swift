@@ -100,7 +100,7 @@ extension VersionStore {
       if let version { return Unfolding(version: version, directory: directory, step: step) }
       try undo(directory)
       // The other name is that of a save that's going on, which removes it next.
-      if case .add(_, _, _, _, let draft?)? = step, isAlive(draft.worker) { return nil }
+      if case .add(_, _, _, _, let draft?)? = step, isAtWork(draft, of: id) { return nil }
       if let recorded { try takeDraft(of: step, recorded, at: bare) }
     } catch {
       try? undo(directory)
@@ -114,7 +114,7 @@ extension VersionStore {
   private func takeDraft(
     of step: Step?, _ version: StoredVersion, at path: SystemPath
   ) throws(VersionStoreError) {
-    guard case .add(_, let source, let identity, _, let draft?)? = step, !isAlive(draft.worker) else { return }
+    guard case .add(_, let source, let identity, _, let draft?)? = step, !isAtWork(draft, of: version.id) else { return }
     try takeDraft(draft.name, of: version, at: path, from: source, identity)
   }
 
@@ -129,7 +129,7 @@ extension VersionStore {
     var isThere = false
     for place in places where !isThere { isThere = try self.status(of: place)?.identity == status.identity }
     if !isThere { return true }
-    guard let version, case .add(_, _, _, _, let draft?)? = step, !isAlive(draft.worker) else { return false }
+    guard let version, case .add(_, _, _, _, let draft?)? = step, !isAtWork(draft, of: version.id) else { return false }
     try takeDraft(of: step, version, at: bare)
     try? files.withDescriptor(bare, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
       try files.removeExtendedAttribute(Self.bareName, of: file)
@@ -170,7 +170,8 @@ extension VersionStore {
     let version = StoredVersion(
       id: id, item: item, attributes: recorded?.attributes ?? VersionAttributes(deviceName: "", deviceID: ""),
       isPackage: false, hash: hash, size: now.size, name: target.lastComponent, mode: status.mode,
-      modificationTime: (hash == recorded?.hash ? recorded?.modificationTime : nil) ?? status.modificationTime)
+      modificationTime: (hash == recorded?.hash ? recorded?.modificationTime : nil) ?? status.modificationTime,
+      clockTime: recorded?.clockTime)
     try writeDraft(version.record.bytes, to: directory.appending(StoreLayout.record))
     return version
   }

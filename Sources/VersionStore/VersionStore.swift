@@ -23,8 +23,8 @@ package struct VersionStore: Sendable {
   let hashingIsDue: (@Sendable () -> Void)?
   /// Called with the item of a version that ``unfold(of:countMax:)`` has to give a directory some time.
   let unfoldingIsDue: (@Sendable (ItemID) -> Void)?
-  /// Whether the process with a name may still be at work.
-  let isAlive: @Sendable (_ worker: String) -> Bool
+  /// Whether the process with a name may still be at work; `nil` if nobody can tell.
+  let isAlive: @Sendable (_ worker: String) -> Bool?
 
   /// The directory of the store.
   package var root: SystemPath { layout.root }
@@ -41,14 +41,15 @@ package struct VersionStore: Sendable {
   ///   - hashingIsDue: Called on the thread of an operation, inside of whatever its caller has locked, when a version has become the task
   ///     of this process that isn't hashed; see ``performTasks()``.
   ///   - unfoldingIsDue: Called on the thread of a save with the item of which a version is kept without a directory.
-  ///   - isAlive: Whether the process with a name may still be at work: its operations aren't completed then.
+  ///   - isAlive: Whether the process with a name may still be at work: its operations aren't completed then. `nil` if nobody can tell, as for
+  ///     one of another container: they are completed when they are ``unknownWorkerAgeMax`` old.
   ///   - time: The time of day in nanoseconds since 1970.
   /// - Throws: ``VersionStoreError/unknownFormat(_:_:)`` for a store of a later release, or the error of a system call.
   package init(
     at root: SystemPath, files: any FileSystem = HostFileSystem(), worker: String,
     limits: VersionStoreLimits = VersionStoreLimits(), hashingIsDue: (@Sendable () -> Void)? = nil,
     unfoldingIsDue: (@Sendable (ItemID) -> Void)? = nil,
-    isAlive: @escaping @Sendable (_ worker: String) -> Bool = { _ in false },
+    isAlive: @escaping @Sendable (_ worker: String) -> Bool? = { _ in false },
     time: @escaping @Sendable () -> Int64
   ) throws(VersionStoreError) {
     layout = StoreLayout(root: root)
@@ -187,7 +188,9 @@ extension VersionStore {
 
   /// Writes a record in the place of another one, or of none.
   func write(_ record: StoreRecord, to path: SystemPath) throws(VersionStoreError) {
-    try storing { () throws(SystemError) in try files.replaceContents(of: path, with: record.bytes) }
+    try inDirectories(around: path) { () throws(SystemError) in
+      try files.replaceContents(of: path, with: record.bytes)
+    }
   }
 
   /// Writes a record where nothing is and nobody looks yet; it's on the disk with what is around it.
@@ -206,7 +209,7 @@ extension VersionStore {
     let draft = step("record-" + String(UInt64.random(in: .min ... .max), radix: 16))
     do throws(VersionStoreError) {
       try writeDraft(record.bytes, to: draft)
-      try storing { () throws(SystemError) in
+      try inDirectories(around: path) { () throws(SystemError) in
         try files.rename(draft, at: .workingDirectory, to: path, at: .workingDirectory, .replacing)
       }
     } catch {
@@ -215,15 +218,28 @@ extension VersionStore {
     }
   }
 
+  /// How often directories are made again that another process has removed, because they were empty.
+  private static let removalCountMax = 100
+
   /// Makes a directory that only the user may use, and those around it inside of the store.
   func ensureDirectory(_ path: SystemPath) throws(VersionStoreError) {
-    do throws(SystemError) {
-      try files.makeDirectory(path, at: .workingDirectory, mode: 0o700)
-    } catch let error {
-      if error.number == .fileExists { return }
-      guard error.isAbsence, path.isInside(layout.root) else { throw .system(error) }
+    try inDirectories(around: path) { () throws(SystemError) in
+      do throws(SystemError) { try files.makeDirectory(path, at: .workingDirectory, mode: 0o700) } catch {
+        // Another process may make it at the same time.
+        if error.number != .fileExists { throw error }
+      }
+    }
+  }
+
+  /// Makes a name in a directory of the store, which is made if it isn't there: other processes remove empty ones.
+  func inDirectories(
+    around path: SystemPath, _ body: () throws(SystemError) -> Void
+  ) throws(VersionStoreError) {
+    for attempt in 1... {
+      do throws(SystemError) { return try body() } catch {
+        guard error.isAbsence, path.isInside(layout.root), attempt < Self.removalCountMax else { throw .system(error) }
+      }
       try ensureDirectory(path.parent)
-      try storing { () throws(SystemError) in try makeDirectory(path) }
     }
   }
 
@@ -233,15 +249,6 @@ extension VersionStore {
     if path.parent != layout.root { try ensureDurableDirectory(path.parent) }
     try ensureDirectory(path)
     try synchronizeNames(in: path.parent)
-  }
-
-  /// Another process may make it at the same time.
-  private func makeDirectory(_ path: SystemPath) throws(SystemError) {
-    do throws(SystemError) {
-      try files.makeDirectory(path, at: .workingDirectory, mode: 0o700)
-    } catch let error {
-      if error.number != .fileExists { throw error }
-    }
   }
 
   func rename(_ source: SystemPath, to target: SystemPath) throws(VersionStoreError) {

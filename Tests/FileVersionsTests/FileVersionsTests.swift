@@ -489,6 +489,35 @@ struct FileVersionRetentionTests {
     #expect(once.removals(among: versions, at: now).count == 3)
   }
 
+  @Test("Versions that were kept after the clock had been ahead are as many and as old as their own dates say")
+  func clockThatWasAhead() throws {
+    /// The clock was ten days ahead when the first one was kept: the names of the others continue from there.
+    func versions(_ ages: [Double], ahead: Double) throws -> [FileVersion] {
+      try ages.enumerated().map { index, age in
+        let time = Int64((1_000_000_000 - age * 3_600) * 1e9)
+        let order = Int64((1_000_000_000 + ahead * 3_600) * 1e9) + Int64(index)
+        let digits = String(order, radix: 16)
+        let id = String(repeating: "0", count: 16 - digits.count) + digits + "-" + String(repeating: "0", count: 16)
+        var stored = try StoredVersion(
+          id: #require(VersionID(id)), item: .drawn(), attributes: .init(deviceName: "", deviceID: ""),
+          isPackage: false, hash: ContentHash(of: []), size: 10, name: SystemPath("a"), mode: 0o644,
+          modificationTime: 0)
+        if index > 0 { stored.clockTime = time }
+        return FileVersion(stored, inStoreAt: SystemPath("/none"))
+      }
+    }
+    let backups = FileVersionRetention(thinning: .likeBackups)
+    // Once an hour for three days, while the wrong moment lies ahead, and when it's two days ago.
+    for ahead in [240.0, -48] {
+      let hourly = try versions((0..<72).map { 72 - Double($0) }, ahead: ahead)
+      // The wrong moment is the hour of another one.
+      #expect(backups.removals(among: hourly, at: now) == (ahead < 0 ? [hourly[0]] : []), "\(ahead)")
+      #expect(FileVersionRetention(ageMax: 100 * 3_600).removals(among: hourly, at: now) == [])
+    }
+    let hourly = try versions((0..<72).map { 72 - Double($0) }, ahead: 240)
+    #expect(FileVersionRetention(ageMax: 12.5 * 3_600).removals(among: hourly, at: now).count == 72 - 1 - 12)
+  }
+
   @Test("Thinned out like backups, one of each hour, day and week stays, the newest of it")
   func thinning() throws {
     let policy = FileVersionRetention(thinning: .likeBackups)

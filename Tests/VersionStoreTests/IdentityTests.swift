@@ -34,6 +34,7 @@ struct IdentityTests {
     try await withStore { sandbox in
       let path = try sandbox.write("a", "1")
       let item = try #require(try sandbox.store().item(at: path, creating: true))
+      _ = try sandbox.store().add(contentsOf: path, to: item, StoreSandbox.attributes)
       // The steps of an editor that keeps a backup, with a look at the store in between.
       #expect(Foundation.rename(path.description, path.description + "~") == 0)
       if isNoted { try sandbox.store().noteRemoval(of: path) }
@@ -43,6 +44,58 @@ struct IdentityTests {
       #expect(found == (later < 2_000_000_000 && !isNoted ? item : nil))
       let backup = try sandbox.store(at: 1_000 + later).item(at: sandbox.path("a~"), creating: false)
       #expect(backup == (found == nil ? item : nil), "the backup is the file that was moved if no other one is")
+    }
+  }
+
+  @Test("Nothing is left of a history without versions whose file is gone, nor of the directories of its place")
+  func emptyHistories() async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      let paths = try ["d/removed", "d/e/missed", "d/listed", "d/kept"].map { try sandbox.write($0, "1") }
+      let items = try paths.map { try #require(try store.item(at: $0, creating: true)) }
+      let version = try store.add(contentsOf: paths[0], to: items[0], StoreSandbox.attributes)
+      try store.remove(version.id, of: items[0])
+      let kept = try store.add(contentsOf: paths[3], to: items[3], StoreSandbox.attributes)
+      for path in paths { try sandbox.files.unlink(path, at: .workingDirectory, .file) }
+      try store.noteRemoval(of: paths[0])
+      #expect(!store.hasHistory(of: items[0]))
+      // It may come back at first.
+      #expect(try store.item(at: paths[1], creating: false) == nil && store.hasHistory(of: items[1]))
+      try sandbox.write("d/e/missed", "2")
+      #expect(
+        try sandbox.store(at: 1_000 + VersionStore.gracePeriod).item(at: paths[1], creating: false) == nil
+          && !store.hasHistory(of: items[1]))
+      try store.noteAbsences(below: sandbox.path("d"))
+      #expect(!store.hasHistory(of: items[2]))
+      #expect(try store.versions(of: items[3]) == [kept])
+      #expect(try sandbox.tree("store/places" + sandbox.path("d").description).count == 2, "the history that's kept")
+      let gone = try #require(try store.goneItems(below: sandbox.path("d")).first)
+      #expect(try store.forget(gone))
+      #expect(try sandbox.files.names(in: store.layout.places) == [])
+      for group in try sandbox.files.names(in: store.layout.items) {
+        #expect(try sandbox.files.names(in: store.layout.items.appending(group)) == [])
+      }
+    }
+  }
+
+  @Test("A place whose directories another process removes, because they were empty, is made all the same")
+  func removedPlaces() async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      let path = try sandbox.write("d/a", "1")
+      let removals = Guarded(0)
+      // Right before each name is made in the place, its directories go.
+      let door = ScriptedFileSystem { call in
+        guard call.call == .makeDirectory || call.call == .rename, let name = call.paths.last,
+          name.isInside(store.layout.places), removals.withLock({ $0 }) < 20
+        else { return .proceed }
+        removals.withLock { $0 += 1 }
+        store.removeEmptyPlaces(name.parent)
+        return .proceed
+      }
+      let item = try #require(try sandbox.store(door).item(at: path, creating: true))
+      #expect(removals.withLock { $0 } == 20)
+      #expect(try store.item(at: path, creating: false) == item)
     }
   }
 

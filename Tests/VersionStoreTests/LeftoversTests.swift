@@ -362,6 +362,32 @@ struct LeftoversTests {
     }
   }
 
+  @Test("A step of a process of which nobody can tell whether it has ended goes when it's a day old")
+  func unknownProcesses() async throws {
+    try await withStore { sandbox in
+      func store(_ worker: String, at time: Int64) throws -> VersionStore {
+        try VersionStore(
+          at: sandbox.root.appending("store"), worker: worker, isAlive: { $0 == worker ? true : nil }, time: { time })
+      }
+      let path = try sandbox.write("a", "1")
+      let other = try store("5-5-77", at: 1)
+      let item = try #require(try other.item(at: path, creating: true))
+      _ = try other.makeTemporaryDirectory()
+      let draft = path.parent.appending(SystemPath.temporaryName(for: path.lastComponent))
+      try sandbox.files.withDescriptor(draft, flags: [.create, .writeOnly], mode: 0o600) { _ throws(SystemError) in }
+      try other.noteSave(at: path, draft: draft, of: item)
+      let steps = try sandbox.files.names(in: other.layout.steps)
+      let times = try steps.compactMap { try other.status(of: other.layout.steps.appending($0))?.changeTime }
+      let last = try #require(times.max())
+      #expect(try store("1-2", at: last + VersionStore.unknownWorkerAgeMax - 1_000_000_000).recover() == 0)
+      #expect(try sandbox.files.names(in: other.layout.steps) == steps && steps.count == 2)
+      #expect(try sandbox.tree("files").count == 2)
+      #expect(try store("1-2", at: last + VersionStore.unknownWorkerAgeMax).recover() == 2)
+      #expect(try sandbox.files.names(in: other.layout.steps) == [])
+      #expect(try sandbox.tree("files").count == 1)
+    }
+  }
+
   @Test(
     "A file that a restoration overwrites isn't kept once more if its newest version has the contents, though that isn't hashed yet"
   )

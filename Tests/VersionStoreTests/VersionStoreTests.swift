@@ -9,6 +9,32 @@ import Testing
 struct VersionStoreTests {
   private let item = ItemID.drawn()
 
+  @Test(
+    "A version that's kept after the clock was ahead has its own date, and its place behind the others",
+    arguments: [VersionStoreLimits(), hashingLater], [true, false])
+  func clockThatWasAhead(limits: VersionStoreLimits, isReplaced: Bool) async throws {
+    try await withStore(limits) { sandbox in
+      let path = try sandbox.write("a", "1")
+      let item = try #require(try sandbox.store().item(at: path, creating: true))
+      let ahead = try sandbox.store(at: 9_000).add(contentsOf: path, to: item, StoreSandbox.attributes)
+      let store = try sandbox.store(at: 5)
+      let version: StoredVersion
+      if isReplaced {
+        version = try store.keep(path, of: item, StoreSandbox.attributes) { target, settle in
+          try sandbox.files.replaceContents(of: path, with: Array("2".utf8), over: target, settling: settle)
+        }
+      } else {
+        version = try store.add(contentsOf: path, to: item, StoreSandbox.attributes)
+      }
+      #expect(ahead.additionTime == 9_000 && ahead.clockTime == nil)
+      #expect(version.additionTime == 5 && ahead.id < version.id)
+      let listed = try sandbox.store(at: 6).versions(of: item)
+      #expect(listed.map(\.additionTime) == [9_000, 5])
+      // When a moment is so near the file's, a second write in it may not show.
+      #expect(!version.surelyIs(try sandbox.files.status(of: path, at: .workingDirectory, links: .noFollow)))
+    }
+  }
+
   @Test("A package whose directories can't be written is kept twice, removed, and restored as it was")
   func readOnlyDirectories() async throws {
     try await withStore { sandbox in
