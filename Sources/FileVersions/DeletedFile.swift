@@ -74,7 +74,7 @@ extension FileVersions {
   /// - Throws: ``FileVersionError``.
   public func removeVersions(of file: DeletedFile) async throws(FileVersionError) {
     try await perform { keeper in
-      try keeper.withStore(at: [file.gone.path]) { store in
+      try keeper.withStoreIfPresent(at: file.gone.path, otherwise: ()) { store in
         try store.noteAbsence(of: file.gone)
         try store.forget(file.gone)
       }
@@ -119,7 +119,7 @@ extension VersionKeeper {
       let path = access.canonicalPath
       try FileManager.default.createDirectory(
         at: Self.url(of: path.parent), withIntermediateDirectories: true)
-      try withStore(at: [path]) { store in
+      try withStore(at: [path], making: false) { store in
         try store.noteAbsence(of: file.gone)
         guard try store.isGone(file.gone) else {
           throw FileVersionError(

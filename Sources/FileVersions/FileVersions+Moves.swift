@@ -59,12 +59,13 @@ extension FileVersions {
 extension VersionKeeper {
   func noteMove(from old: SystemPath, to new: SystemPath) throws {
     if try !storage.hasStore(for: old) { return }
-    let directories = try (storage.directory(for: old), storage.directory(for: new))
+    let directories = try (storage.directory(for: old, making: false), storage.directory(for: new))
+    if !VersionStore.exists(at: directories.0) { return }
     if directories.0 == directories.1 {
-      return try withStore(at: [old, new]) { store in try store.noteMove(from: old, to: new) }
+      return try withStore(at: [old, new], making: false) { store in try store.noteMove(from: old, to: new) }
     }
     try withStore(at: [new]) { store in
-      let former = try self.store(for: old)
+      let former = try self.store(for: old, making: false)
       for (path, item) in try former.items(below: old) {
         let there = path == old ? new : SystemPath(bytes: new.bytes + path.bytes.dropFirst(old.bytes.count))
         let isKnown = try store.item(at: there, creating: false) == item

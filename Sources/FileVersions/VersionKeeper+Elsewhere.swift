@@ -12,12 +12,14 @@ extension VersionKeeper {
   private static let adoptionPause: Int64 = 60_000_000_000
 
   /// Keeps others from changing the history at a path while it's only looked at, in whatever store it is.
-  func looking<Result>(at path: SystemPath, _ body: (VersionStore) throws -> Result) throws -> Result {
+  func looking<Result>(
+    at path: SystemPath, making: Bool = true, _ body: (VersionStore) throws -> Result
+  ) throws -> Result {
     // Each attempt to take the history over copies as much of it as there's room for.
     if Self.unadopted.withLock({ ($0[path] ?? .min) > time() }), let other = try? storeElsewhere(of: path) {
       return try withClaim(of: path, in: other, body)
     }
-    do { return try withStore(at: [path], body) } catch {
+    do { return try withStore(at: [path], making: making, body) } catch {
       guard FileVersionError(error).isOfFullVolume, let other = try? storeElsewhere(of: path) else { throw error }
       Self.unadopted.withLock { unadopted in
         if unadopted.count >= Self.unadoptedCountMax { unadopted = [:] }

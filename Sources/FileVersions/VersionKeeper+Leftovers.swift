@@ -65,7 +65,7 @@ extension VersionKeeper {
   /// The same at a path and below it, before files are listed that are gone: their leftovers may be in no other place.
   func takeLeftovers(below path: SystemPath) {
     guard let root = try? storage.directory(for: path, making: false), VersionStore.exists(at: root),
-      let store = try? store(for: path)
+      let store = try? store(for: path, making: false)
     else { return }
     takeLeftovers(in: store, below: path)
   }

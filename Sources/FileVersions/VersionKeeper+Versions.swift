@@ -134,7 +134,7 @@ extension VersionKeeper {
     if try !VersionStore(at: directory, worker: Self.worker, isAlive: Self.isAlive, time: time).hasPlace(path) {
       return
     }
-    try withStore(at: [path]) { store in _ = try store.item(at: path, creating: false) }
+    try withStore(at: [path], making: false) { store in _ = try store.item(at: path, creating: false) }
   }
 
   func contents(of version: FileVersion) throws -> Data {

@@ -163,7 +163,7 @@ package struct VersionsWithinAccess: Sendable {
     guard let id = FileVersion.ID(name), let version = id.version else { return nil }
     return try? keeper.throwing { keeper in
       let path = try keeper.path(of: url)
-      return try keeper.withStore(at: [path]) { store in
+      return try keeper.withStoreIfPresent(at: path, otherwise: nil) { store in
         // Without a look at the file, which may be about to come back.
         if try store.place(of: id.item) == store.place(of: path) { _ = try? store.unfold(of: id.item) }
         return try store.versionIfPresent(version, of: id.item).map { FileVersion($0, in: store) }

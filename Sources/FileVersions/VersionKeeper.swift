@@ -73,9 +73,10 @@ final class VersionKeeper: Sendable {
     if cancellation?.isCancelled == true { throw FileVersionError(.coordination, "The task was cancelled.") }
   }
 
-  /// The store for what is at a path.
-  func store(for path: SystemPath) throws -> VersionStore {
-    let root = try storage.directory(for: path)
+  /// The store for what is at a path; unless `making`, the one that's there.
+  func store(for path: SystemPath, making: Bool = true) throws -> VersionStore {
+    let root = try storage.directory(for: path, making: making)
+    if !making, !VersionStore.exists(at: root) { throw VersionStoreError.missing(root) }
     let store = try VersionStore(
       at: root, files: files, worker: Self.worker,
       hashingIsDue: { [domain, time] in
@@ -111,13 +112,15 @@ final class VersionKeeper: Sendable {
   /// Claims the places in the store, never the files: the caller may have these in any way, or not at all.
   ///
   /// Leftovers at the paths are taken first; those whose histories are at other paths by now, afterwards.
-  func withStore<Result>(at paths: [SystemPath], _ body: (VersionStore) throws -> Result) throws -> Result {
+  func withStore<Result>(
+    at paths: [SystemPath], making: Bool = true, _ body: (VersionStore) throws -> Result
+  ) throws -> Result {
     var elsewhere: Set<SystemPath> = []
     defer {
       // If the histories have moved once more, or can't be claimed, the next call about the paths takes them.
       if !elsewhere.isEmpty { try? withClaims(at: paths + elsewhere.subtracting(paths).sorted()) { _, _ in } }
     }
-    return try withClaims(at: paths) { store, moved in
+    return try withClaims(at: paths, making: making) { store, moved in
       elsewhere = moved
       return try body(store)
     }
@@ -125,10 +128,11 @@ final class VersionKeeper: Sendable {
 
   /// The same; `body` is also passed the paths to which the histories of leftovers have moved.
   private func withClaims<Result>(
-    at paths: [SystemPath], _ body: (VersionStore, _ elsewhere: Set<SystemPath>) throws -> Result
+    at paths: [SystemPath], making: Bool = true,
+    _ body: (VersionStore, _ elsewhere: Set<SystemPath>) throws -> Result
   ) throws -> Result {
     guard let first = paths.first else { preconditionFailure("no path") }
-    let store = try store(for: first)
+    let store = try store(for: first, making: making)
     let places = paths.map { Self.url(of: store.place(of: $0)) }
     var taken = TakenLeftovers()
     defer { for (version, path) in taken.added { announce(FileVersion.ID(version.item, version.id), takenAt: path) } }
@@ -172,8 +176,10 @@ final class VersionKeeper: Sendable {
   ) throws -> Result {
     if try !storage.hasStore(for: path) { return nothing }
     let own = try storage.directory(for: path, making: false)
-    if !VersionStore.exists(at: own), try !mayHaveComeFromElsewhere(path, own) { return nothing }
-    return try looking(at: path, body)
+    let exists = VersionStore.exists(at: own)
+    if !exists, try !mayHaveComeFromElsewhere(path, own) { return nothing }
+    // A file that has come from elsewhere takes its history to a store of this volume.
+    return try looking(at: path, making: !exists, body)
   }
 
   /// Whether a file says of itself that another store may have its history.
@@ -187,6 +193,14 @@ final class VersionKeeper: Sendable {
   /// Takes over the history of a file that has come from another volume.
   private func adoptHistory(of path: SystemPath, into store: VersionStore) throws {
     if storage.isSingle { return }
+    // It's there if this store couldn't be made before.
+    if let home = try storage.homeDirectory, home != store.root, VersionStore.exists(at: home) {
+      let other = try elsewhere(home)
+      if let item = try store.itemWithoutTag(at: path, in: other), try store.adopt(item, at: path, from: other) {
+        try store.revive(GoneItem(item: item, path: path, time: time()), at: path)
+        return
+      }
+    }
     let items = try store.unknownItems(at: path)
     if items.isEmpty { return }
     for directory in try storage.otherDirectories(than: store.root) where VersionStore.exists(at: directory) {

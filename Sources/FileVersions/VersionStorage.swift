@@ -13,12 +13,14 @@ internal import VersionStore
 /// | that of the data home | `$XDG_DATA_HOME/file-versions`, which is `~/.local/share/file-versions` unless the variable is set |
 /// | another one | `.file-versions-UID` at its top |
 /// | another one whose top can't be written, or where somebody else has that name | that of the data home |
+///
+/// If the top of a volume can be written only later, the history of a file goes there with its next use.
 public struct VersionStorage: Sendable {
   private enum Choice: Sendable {
     case standard
     case directory(SystemPath)
-    /// For tests: as if each of them were on a volume of its own.
-    case volumes([SystemPath])
+    /// For tests: as if each of them were on a volume of its own, the first one with the data home. No store can be made on closed ones.
+    case volumes([SystemPath], closed: Set<SystemPath>)
   }
 
   private let choice: Choice
@@ -39,15 +41,39 @@ public struct VersionStorage: Sendable {
   }
 
   /// The directory for versions of what is at a path; if `making`, those around it are made, and itself where others could plant it.
+  ///
+  /// Otherwise it's the one in which a call that has made it has put the versions: that of the data home if the one on the volume isn't the
+  /// user's, or if there's none and that of the data home has histories at the path or below it.
   func directory(for path: SystemPath, making: Bool = true) throws(SystemError) -> SystemPath {
+    let own = try preferredDirectory(for: path, making: making)
+    if making { return own }
+    guard let home = try homeDirectory, home != own else { return own }
+    let status = try? HostFileSystem().statusIfPresent(of: own)
+    if let status, status.kind == .directory, status.owner == HostUser.effectiveUserID { return own }
+    return status != nil || VersionStore.hasPlaces(at: path, in: home) ? home : own
+  }
+
+  /// The directory on the volume of a path; or that of the data home, if `making` and the other one can't be made.
+  private func preferredDirectory(for path: SystemPath, making: Bool) throws(SystemError) -> SystemPath {
     switch choice {
     case .directory(let directory):
       if making { try DataHome.ensureDirectory(directory.parent) }
       return directory
-    case .volumes(let tops):
+    case .volumes(let tops, let closed):
       let top = tops.first { path.isInside($0) } ?? tops[0]
-      return top.appending("file-versions")
+      return (making && closed.contains(top) ? tops[0] : top).appending(Self.directoryName)
     case .standard: return try Self.standardDirectory(named: Self.directoryName, for: path, making: making)
+    }
+  }
+
+  /// The directory in the data home, which has what other volumes can't have.
+  var homeDirectory: SystemPath? {
+    get throws(SystemError) {
+      switch choice {
+      case .directory: nil
+      case .volumes(let tops, _): tops[0].appending(Self.directoryName)
+      case .standard: try Self.homeDirectory(named: Self.directoryName, making: false)
+      }
     }
   }
 
@@ -66,13 +92,15 @@ public struct VersionStorage: Sendable {
     let all: [SystemPath] =
       switch choice {
       case .directory: []
-      case .volumes(let tops): tops.map { $0.appending("file-versions") }
+      case .volumes(let tops, _): tops.map { $0.appending(Self.directoryName) }
       case .standard: try Self.standardDirectories(named: Self.directoryName)
       }
     return all.filter { $0 != directory }
   }
 
-  static func volumes(_ tops: [SystemPath]) -> VersionStorage { VersionStorage(choice: .volumes(tops)) }
+  static func volumes(_ tops: [SystemPath], closed: Set<SystemPath> = []) -> VersionStorage {
+    VersionStorage(choice: .volumes(tops, closed: closed))
+  }
 
   private static let directoryName = "file-versions"
 

@@ -38,6 +38,38 @@ extension VersionStore {
     }
   }
 
+  /// Whether a store has histories at a path or below it.
+  ///
+  /// - Parameters:
+  ///   - path: A canonical path.
+  ///   - root: The directory of the store, which needn't be there.
+  ///   - files: The door to the kernel.
+  /// - Returns: `true` also if that can't be found out: its use says why.
+  /// - Complexity: One system call.
+  package static func hasPlaces(
+    at path: SystemPath, in root: SystemPath, files: any FileSystem = HostFileSystem()
+  ) -> Bool {
+    do throws(SystemError) {
+      return try files.statusIfPresent(of: StoreLayout(root: root).place(of: path)) != nil
+    } catch {
+      return true
+    }
+  }
+
+  /// The history that another store has of the very file at a path, though the file says nothing of it.
+  ///
+  /// - Parameters:
+  ///   - path: A canonical path, which has no place here.
+  ///   - other: The other store.
+  /// - Returns: The history; `nil` if there's none, or if it's known here.
+  /// - Throws: The error of a system call.
+  package func itemWithoutTag(at path: SystemPath, in other: VersionStore) throws(VersionStoreError) -> ItemID? {
+    guard try place(at: path) == nil, let place = try other.place(at: path), let status = try status(of: path),
+      place.isOf(status), !isKnown(place.item)
+    else { return nil }
+    return place.item
+  }
+
   /// Takes a history over from another store, if its file isn't there any more, or is the one that asks for it.
   ///
   /// A crash leaves the history in the other store, in both, or in this one; ``recover()`` removes it from the other one then. Contents that other versions have as well are stored once.
