@@ -66,29 +66,31 @@ public struct BlockingFileVersions: Sendable {
 
   /// Keeps the contents of a file as a version: presenters save them first.
   ///
-  /// See ``FileVersions/addVersion(of:isConflict:parents:)``.
+  /// See ``FileVersions/addVersion(of:isConflict:parents:isPackage:)``.
   ///
   /// - Parameters:
   ///   - url: The file or package.
   ///   - isConflict: Whether it stems from two writers that collided.
   ///   - parents: The versions that it was made from.
+  ///   - isPackage: Whether a directory at `url` is a package although its name has no extension and it has no versions yet.
   /// - Returns: The version.
   /// - Throws: ``FileVersionError``.
   @available(*, noasync, message: "blocks the thread; call it on 'FileVersions' itself")
   @discardableResult
   public func addVersion(
-    of url: URL, isConflict: Bool = false, parents: [FileVersion.ID] = []
+    of url: URL, isConflict: Bool = false, parents: [FileVersion.ID] = [], isPackage: Bool = false
   ) throws(FileVersionError) -> FileVersion {
     try keeper.throwing { keeper in
       try keeper.coordinator.blocking.read(url) { access in
-        try keeper.add(access, from: access.canonicalPath, Addition(isConflict: isConflict, parents: parents))
+        let addition = Addition(isConflict: isConflict, parents: parents, isPackage: isPackage)
+        return try keeper.add(access, from: access.canonicalPath, addition)
       }
     }
   }
 
   /// Keeps the contents of another file as a version of a file.
   ///
-  /// See ``FileVersions/addVersion(of:contentsOf:byMoving:isConflict:parents:)``.
+  /// See ``FileVersions/addVersion(of:contentsOf:byMoving:isConflict:parents:isPackage:)``.
   ///
   /// - Parameters:
   ///   - url: The file or package that the version is of.
@@ -96,16 +98,17 @@ public struct BlockingFileVersions: Sendable {
   ///   - byMoving: Whether nothing remains at `source`.
   ///   - isConflict: Whether it stems from two writers that collided.
   ///   - parents: The versions that it was made from.
+  ///   - isPackage: Whether a directory at `url` is a package although its name has no extension and it has no versions yet.
   /// - Returns: The version.
   /// - Throws: ``FileVersionError``; nothing was changed then.
   @available(*, noasync, message: "blocks the thread; call it on 'FileVersions' itself")
   @discardableResult
   public func addVersion(
     of url: URL, contentsOf source: URL, byMoving: Bool = false, isConflict: Bool = false,
-    parents: [FileVersion.ID] = []
+    parents: [FileVersion.ID] = [], isPackage: Bool = false
   ) throws(FileVersionError) -> FileVersion {
     try keeper.throwing { keeper in
-      let addition = Addition(isConflict: isConflict, parents: parents, byMoving: byMoving)
+      let addition = Addition(isConflict: isConflict, parents: parents, byMoving: byMoving, isPackage: isPackage)
       if byMoving, let lent = keeper.pathInTemporaryDirectory(source) {
         // Nobody else knows of it.
         return try keeper.coordinator.readOnce(url) { item in try keeper.add(item, from: lent, addition) }

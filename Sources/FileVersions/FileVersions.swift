@@ -162,17 +162,19 @@ public struct FileVersions: Sendable {
   ///   - url: The file or package.
   ///   - isConflict: Whether it stems from two writers that collided.
   ///   - parents: The versions that it was made from.
+  ///   - isPackage: Whether a directory is a package although its name has no extension and it has no versions yet.
   /// - Returns: The version.
-  /// - Throws: ``FileVersionError``.
+  /// - Throws: ``FileVersionError``, with code `.notAFile` for a directory that isn't a package: whole folders are kept by
+  ///   ``keepVersions(below:_:)``, file by file.
   /// - Complexity: O(bytes) to copy them where the file system can't share blocks. Up to 256 KiB and packages are hashed before; larger files
   ///   later, see ``waitForHashes()``.
   /// - Note: Rules CV-07, CV-10.
   @discardableResult
   public func addVersion(
-    of url: URL, isConflict: Bool = false, parents: [FileVersion.ID] = []
+    of url: URL, isConflict: Bool = false, parents: [FileVersion.ID] = [], isPackage: Bool = false
   ) async throws(FileVersionError) -> FileVersion {
     try await offload { versions throws(FileVersionError) in
-      try versions.addVersion(of: url, isConflict: isConflict, parents: parents)
+      try versions.addVersion(of: url, isConflict: isConflict, parents: parents, isPackage: isPackage)
     }
   }
 
@@ -184,16 +186,18 @@ public struct FileVersions: Sendable {
   ///   - byMoving: Whether nothing remains at `source`: on the same volume it becomes the version without being copied.
   ///   - isConflict: Whether it stems from two writers that collided.
   ///   - parents: The versions that it was made from.
+  ///   - isPackage: Whether a directory at `url` is a package although its name has no extension and it has no versions yet.
   /// - Returns: The version.
   /// - Throws: ``FileVersionError``; nothing was changed then.
   /// - Note: Rule CV-08.
   @discardableResult
   public func addVersion(
     of url: URL, contentsOf source: URL, byMoving: Bool = false, isConflict: Bool = false,
-    parents: [FileVersion.ID] = []
+    parents: [FileVersion.ID] = [], isPackage: Bool = false
   ) async throws(FileVersionError) -> FileVersion {
     try await offload { versions throws(FileVersionError) in
-      try versions.addVersion(of: url, contentsOf: source, byMoving: byMoving, isConflict: isConflict, parents: parents)
+      try versions.addVersion(
+        of: url, contentsOf: source, byMoving: byMoving, isConflict: isConflict, parents: parents, isPackage: isPackage)
     }
   }
 
@@ -304,7 +308,7 @@ public struct FileVersions: Sendable {
   ///
   /// - Parameters:
   ///   - url: The file of which they become versions.
-  ///   - body: Makes a file in the directory, and passes it to ``addVersion(of:contentsOf:byMoving:isConflict:parents:)``.
+  ///   - body: Makes a file in the directory, and passes it to ``addVersion(of:contentsOf:byMoving:isConflict:parents:isPackage:)``.
   /// - Returns: The result of `body`.
   /// - Throws: ``FileVersionError``, or the error thrown by `body`.
   /// - Note: Rule CV-09.
@@ -354,4 +358,6 @@ struct Addition: Sendable {
   var parents: [FileVersion.ID] = []
   var byMoving = false
   var isBase = false
+  /// Whether a directory is a package whatever its name is.
+  var isPackage = true
 }

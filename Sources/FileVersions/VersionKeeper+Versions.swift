@@ -194,7 +194,8 @@ extension VersionKeeper {
   }
 
   func add(at path: SystemPath, from source: SystemPath, _ addition: Addition) throws -> FileVersion {
-    if try status(of: path) == nil { throw VersionStoreError.nothingThere(path) }
+    guard let status = try status(of: path) else { throw VersionStoreError.nothingThere(path) }
+    if status.kind == .directory, !addition.isPackage { try checkPackage(at: path) }
     var attributes = attributes
     attributes.isConflict = addition.isConflict
     attributes.isBase = addition.isBase
@@ -206,6 +207,19 @@ extension VersionKeeper {
         taking: addition.byMoving ? .moving : .copying)
       return FileVersion(stored, in: store)
     }
+  }
+
+  /// A person who names a directory may mean the files in it: all of them would be one version, and be replaced together.
+  private func checkPackage(at path: SystemPath) throws {
+    if path.pathExtension?.isEmpty == false { return }
+    let isKnown = try withStoreIfPresent(at: path, otherwise: false) { store in
+      try store.item(at: path, creating: false) != nil
+    }
+    if isKnown { return }
+    throw FileVersionError(
+      .notAFile,
+      "'\(path)' is a directory, and its name has no extension as a package has. Pass 'isPackage' to keep all of it as one version, or keep "
+        + "versions of the files in it by 'keepVersions(below:)'.")
   }
 
   /// Keeps what's at a path, if anything is.

@@ -16,7 +16,7 @@ package struct VersionsWithinAccess: Sendable {
     coordinator = keeper.coordinator
   }
 
-  /// See ``FileVersions/addVersion(of:contentsOf:byMoving:isConflict:parents:)``.
+  /// See ``FileVersions/addVersion(of:contentsOf:byMoving:isConflict:parents:isPackage:)``.
   package func add(
     to url: URL, contentsOf source: URL, byMoving: Bool, isConflict: Bool = false
   ) throws(FileVersionError) -> FileVersion {

@@ -233,6 +233,18 @@ struct VersionCommandTests {
     #expect(try output("versions", bench.path("d/a")).split(separator: "\n").count == 1)
   }
 
+  @Test("A folder isn't kept as one version unless '--package' says so")
+  func folders() throws {
+    try FileManager.default.createDirectory(atPath: bench.path("d"), withIntermediateDirectories: false)
+    _ = try bench.makeFile("d/a", "1")
+    let refused = try bench.run("keep", bench.path("d"))
+    #expect(refused.status != 0 && refused.errors.contains("--package") && refused.errors.contains("keep --live"))
+    _ = try output("keep", "--package", bench.path("d"))
+    _ = try bench.makeFile("d/a", "2")
+    _ = try output("restore", bench.path("d"))
+    #expect(try String(contentsOfFile: bench.path("d/a"), encoding: .utf8) == "1")
+  }
+
   @Test("Old versions are purged by rules, after a look at them")
   func purging() throws {
     for number in 1...4 {

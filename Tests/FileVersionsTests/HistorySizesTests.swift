@@ -74,7 +74,7 @@ struct HistorySizesTests {
       try fixture.write("album/a", "12345")
       for text in ["1", "22"] {
         try fixture.write("album/b", text)
-        try await fixture.versions.addVersion(of: album)
+        try await fixture.versions.addVersion(of: album, isPackage: true)
       }
       let sizes = try await fixture.versions.historySizes(below: fixture.root)
       #expect(sizes.map(\.byteCount) == [13] && sizes.map(\.storedByteCount) == [8])

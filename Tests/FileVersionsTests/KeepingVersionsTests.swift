@@ -9,6 +9,31 @@ import Testing
 
 @Suite("Verbs that keep what they overwrite", .timeLimit(.minutes(4)))
 struct KeepingVersionsTests {
+  @Test("A directory whose name has no extension is a package only if that's said, or if it was kept before")
+  func directories() async throws {
+    try await withFixture { fixture in
+      try FileManager.default.createDirectory(
+        at: fixture.root.appending(path: "folder"), withIntermediateDirectories: false)
+      try FileManager.default.createDirectory(
+        at: fixture.root.appending(path: "n.pages"), withIntermediateDirectories: false)
+      let (folder, source) = (fixture.root.appending(path: "folder"), try fixture.write("n.pages/text", "1"))
+      try fixture.write("folder/text", "1")
+      let package = source.deletingLastPathComponent()
+      for operation in [
+        { try await fixture.versions.addVersion(of: folder) },
+        { try await fixture.versions.addVersion(of: folder, contentsOf: package) },
+      ] {
+        let error = await #expect(throws: FileVersionError.self) { try await operation() }
+        #expect(error?.code == .notAFile && error?.message.contains("isPackage") == true)
+      }
+      #expect(try await fixture.versions.versions(of: folder) == [])
+      let first = try await fixture.versions.addVersion(of: folder, isPackage: true)
+      let second = try await fixture.versions.addVersion(of: folder)
+      #expect(try await fixture.versions.versions(of: folder) == [second, first] && first.isPackage)
+      #expect(try await fixture.versions.addVersion(of: package).isPackage)
+    }
+  }
+
   @Test("Replaced contents are a version, by the file that had them, and the file keeps its permissions")
   func replacing() async throws {
     try await withFixture { fixture in

@@ -23,7 +23,7 @@ struct LeftoversTests {
     func perform(_ versions: FileVersions, _ file: URL) async throws {
       switch self {
       case .list: _ = try await versions.versions(of: file)
-      case .add: try await versions.addVersion(of: file)
+      case .add: try await versions.addVersion(of: file, isPackage: true)
       case .restore:
         let oldest = try #require(try await versions.versions(of: file)?.last)
         try await versions.restore(oldest, to: file)
@@ -122,7 +122,7 @@ struct LeftoversTests {
     let name = isPackage ? "a/member" : "a"
     try fixture.write(name, "old")
     let file = fixture.root.appending(path: "a")
-    try await fixture.versions.addVersion(of: file)
+    try await fixture.versions.addVersion(of: file, isPackage: true)
     try fixture.write(name, "mine")
   }
 

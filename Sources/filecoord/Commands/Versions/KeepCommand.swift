@@ -5,12 +5,15 @@ import FoundationEssentials
 extension Command {
   static let keep = Command(
     name: "keep", operands: "FILE…", operandCount: 1...1000, takesOptionsAnywhere: true,
-    options: [.live, .except, .json, .store],
+    options: [.live, .package, .except, .json, .store],
     summary: "Keep the present contents of files as versions.",
     details: """
       Presenters save first. Contents are stored once, however often they are kept; on file systems that can share blocks a
       version costs nothing until the file changes. Prints a line for each version like 'filecoord versions'. Continues after a
       failure, and ends with the code of the first one.
+
+      A directory is a package if its name has an extension, or if it has versions already; --package says that others are. All of
+      it is one version.
 
       With --live each FILE is a directory: keeps what every file below it has, and from then on what it has after each change, by
       any program, also by one that doesn't coordinate. So there's always a version from before the last change. Equal contents
@@ -31,7 +34,7 @@ extension Command {
       var code = ExitCode.success
       for file in try session.files {
         do {
-          VersionText.write(try await versions.addVersion(of: file), number: 1, session)
+          VersionText.write(try await versions.addVersion(of: file, isPackage: session.invocation.has(.package)), number: 1, session)
         } catch {
           let failure = Failure(error)
           Terminal.error.write(failure.text)

@@ -5,6 +5,9 @@ extension Option {
   static let store = Option(
     name: "--store", kind: .text("DIR"),
     help: "Where versions are kept, instead of the directory that's chosen by the volume of the file.")
+  static let package = Option(
+    name: "--package", kind: .flag,
+    help: "Directories are packages although their names have no extension: each is one version with all that's in it.")
   static let copies = Option(
     name: "--copies", kind: .flag,
     help:
