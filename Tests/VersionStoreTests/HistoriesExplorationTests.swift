@@ -121,6 +121,9 @@ private struct Run {
       let (from, to) = (sandbox.path(name), sandbox.path(new))
       try mayDie { store in try store.noteMove(from: from, to: to) }
     }
+    // A file without a history that comes to where one was missed a moment ago goes on with that.
+    let missed = reference.missed.removeValue(forKey: new)
+    if reference.histories[name] == nil { reference.histories[name] = missed }
     reference.histories[new] = nil
     reference.move(name, to: new)
     for name in [new, name] { _ = try store().item(at: sandbox.path(name), creating: false) }
