@@ -4,8 +4,8 @@ import MetadataPredicates
 enum NaiveText {
   /// The letters with marks, and the same letters without them.
   private static let bare: [Character: Character] = ["é": "e", "É": "E", "ö": "o", "Ö": "O"]
-  /// The letter of full width, and the usual one.
-  private static let (wide, usual): (Character, Character) = ("\u{FF41}", "a")
+  /// The letters of full width, and the usual ones.
+  private static let usual: [Character: Character] = ["\u{FF41}": "a", "\u{FF21}": "A"]
 
   /// A letter without its mark; `nil` for a mark that stands alone.
   private static func withoutMark(_ letter: Character) -> Character? {
@@ -16,7 +16,7 @@ enum NaiveText {
     var result: [Character] = []
     for character in text {
       // The sign of Kelvin is equal to the letter, so the letter takes its place.
-      let narrow = character == "K" ? "K" : (character == wide && !options.isEmpty ? usual : character)
+      let narrow = character == "K" ? "K" : (options.isEmpty ? nil : usual[character]) ?? character
       guard let letter = options.contains(.diacriticInsensitive) ? withoutMark(narrow) : narrow else { continue }
       if options.contains(.caseInsensitive) {
         result += letter == "ß" ? "ss" : letter.lowercased()
