@@ -50,7 +50,7 @@ struct QueryRunnerExplorationTests {
       // A query that begins together with its index is told of every file. One that comes later looks at all of them.
       indexed = try IndexedTree(tree, isSettled: isArrival)
       runner = QueryRunner(plan, port, FileTable())
-      snapshot = TableSnapshot(FileTable(), source: 1)
+      snapshot = TableSnapshot(isArrival ? indexed.indexer.index.table : FileTable(), source: 1)
       runner.isArriving = isArrival
     }
 
