@@ -39,6 +39,8 @@ extension Suite {
         "T-71 open", "a store of 100,000 versions opened", ratio: median("open"), target: 20, higherIsBetter: false,
         unit: " ms"),
       TargetLine(
+        "T-71 memory", "the same", ratio: median("open-memory"), target: 5, higherIsBetter: false, unit: " MiB"),
+      TargetLine(
         "T-72", "a save that keeps a version, in times of one that doesn't",
         ratio: ratio("save/kept", to: "save/plain"),
         target: 1.5, higherIsBetter: false),
@@ -113,6 +115,9 @@ private final class VersionField: Sendable {
 
   func remove() { try? FileManager.default.removeItem(at: directory) }
 
+  /// The store of many versions, by its present name.
+  private let largeStore = Mutex<URL?>(nil)
+
   /// Makes a store of a hundred versions of each of many files, by copies of the records of one version.
   private func fillLargeStore(itemCount: Int) throws {
     let store = directory.appending(path: "large-store")
@@ -123,11 +128,29 @@ private final class VersionField: Sendable {
       let number = String(item, radix: 16)
       let name = String(repeating: "e", count: 32 - number.count) + number
       for age in 0..<100 {
-        let path = store.appending(path: "items/ee/\(name)/\(String(1_000_000_000_000_000 + age, radix: 16))")
+        let time = String(1_000_000_000_000_000 + age, radix: 16)
+        let id = String(repeating: "0", count: 16 - time.count) + time + "-0123456789abcdef"
+        let path = store.appending(path: "items/ee/\(name)/\(id)")
         try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
         try record.write(to: path.appending(path: "record"))
       }
+      try FileManager.default.createDirectory(
+        at: store.appending(path: "places/many/\(item)"), withIntermediateDirectories: true)
     }
+    largeStore.withLock { $0 = store }
+  }
+
+  /// Does something with a store that the process hasn't opened yet: it has another name each time.
+  private func openLargeStore(_ body: (FileVersions) throws -> Double) throws -> Double {
+    try prepare("open") { try fillLargeStore(itemCount: isTiny ? 10 : 1000) }
+    let next = directory.appending(path: "large-store-\(UUID())")
+    let present = largeStore.withLock { store in
+      defer { store = next }
+      return store
+    }
+    guard let present else { throw BenchmarkFailure("the store of many versions wasn't made") }
+    try FileManager.default.moveItem(at: present, to: next)
+    return try body(FileVersions(domain: domain, storage: .directory(next)))
   }
 
   var cells: [Cell] { adding + listing + saving + hashing }
@@ -212,8 +235,7 @@ private final class VersionField: Sendable {
   }
 
   private var listing: [Cell] {
-    let store = directory.appending(path: "large-store")
-    return [
+    [
       cell("list", "1,000 versions of one file", "listing") { [self] in
         try prepareList()
         return try time { _ = try versions.blocking.versions(of: listed) }
@@ -231,12 +253,15 @@ private final class VersionField: Sendable {
           }
         }
       },
-      cell("open", "a store of 100,000 versions, and one of its files", "listing") { [self] in
-        try prepare("open") { try fillLargeStore(itemCount: isTiny ? 10 : 1000) }
-        return try time {
-          let versions = FileVersions(domain: domain, storage: .directory(store))
-          _ = try versions.blocking.versions(of: listed)
+      cell("open", "a store of 100,000 versions opened for the first time, and one file's listed", "listing") { [self] in
+        try openLargeStore { versions in try time { _ = try versions.blocking.versions(of: listed) } }
+      },
+      Cell(id: "versions/open-memory", subject: "the same, by the growth of the peak", group: "listing", unit: "MiB", isOurs: true) {
+        [self] _ in
+        let growth = try openLargeStore { versions in
+          try MemoryUse.peakGrowth { _ = try versions.blocking.versions(of: listed) }
         }
+        return Attempt(value: growth / Double(1 << 20), disturbance: 0)
       },
     ]
   }
