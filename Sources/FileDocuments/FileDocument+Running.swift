@@ -170,6 +170,7 @@ extension FileDocument {
     if let isWritable = result.isWritable { self.isWritable = isWritable }
     if let isLocked = result.isLocked, isLocked != core.isLocked { receive(.lockSeen(isLocked)) }
     if result.outcome != .failed(.cancelled) { noteDraft(kind, result) }
+    if result.isPlaced { receive(.placedAndFailed) }
     receive(.completed(result.outcome))
     if presence?.takesNoticeOfFollowing() == true { receive(.versionsChanged) }
     // The notice of a search that has ended by now may have come too early.

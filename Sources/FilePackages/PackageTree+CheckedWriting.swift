@@ -16,6 +16,8 @@ extension PackageTree {
   package enum CheckedWrite<Stamp> {
     /// The tree that was written, opened, and its stamp.
     case written(PackageTree, Stamp)
+    /// The same, and something failed afterwards: it may be gone after the loss of power, or the replaced package is left beside it.
+    case writtenAndFailed(PackageTree, Stamp, PackageError)
     /// Another program has altered the package since it was looked at; it's at its place, as that program has left it.
     ///
     /// The caller has to rescue the tree, if there's one: it was in its place for a moment, and somebody has altered it there. It
@@ -63,6 +65,9 @@ extension PackageTree {
       return .written(PackageTree(directory), noted)
     } catch  where !error.isInPlace && (error.code == .memberChanged || error.code == .packageReplaced) {
       return .changedMeanwhile(error, kept: writer.kept)
+    } catch {
+      guard let placed = writer.placed, let noted = box.stamp else { throw error }
+      return .writtenAndFailed(PackageTree(placed), noted, error)
     }
   }
 

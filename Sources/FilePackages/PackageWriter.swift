@@ -20,6 +20,8 @@ struct PackageWriter {
   private(set) var present: FileStatus?
   /// Whether the new package has taken its place.
   private var isInPlace = false
+  /// The new package in its place, once nothing was found of another program in what it has replaced.
+  private(set) var placed: PinnedDirectory?
 
   init(
     files: any FileSystem, destination: SystemPath, _ replacement: PackageTree.Replacement,
@@ -89,6 +91,7 @@ struct PackageWriter {
     isDraft = false
     try? files.close(use)
     if let check, let displaced { try confirm(check, displaced, place, new) }
+    placed = new
     try aboutMember(destination) { () throws(SystemError) in
       // As long as the new package may not survive a power failure, the former one isn't removed.
       do throws(SystemError) {

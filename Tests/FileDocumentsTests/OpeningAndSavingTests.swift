@@ -216,6 +216,32 @@ struct OpeningAndSavingTests {
     #expect(number > 5)
   }
 
+  @Test(
+    "CD-30: A save that fails after its contents took their place isn't the text of another program, and the next one replaces it",
+    arguments: [true, false])
+  func failedAfterwards(isEdited: Bool) async throws {
+    let faults = FaultsAfterRenames()
+    try await withFixture(faults.files) { fixture in
+      let document = try await fixture.open("old")
+      try await document.edit { $0 = "new" }
+      faults.begin()
+      await #expect(throws: DocumentError.self) { try await document.save() }
+      #expect(try fixture.text() == "new")
+      #expect(document.hasUnsavedChanges)
+      // Equal contents alone don't make the second attempt succeed.
+      if !isEdited { await #expect(throws: DocumentError.self) { try await document.save() } }
+      faults.end()
+      if isEdited { try await document.edit { $0 = "newer" } }
+      let inode = try fixture.status().inode
+      #expect(try await document.save())
+      #expect(try fixture.status().inode != inode)
+      #expect(try fixture.text() == (isEdited ? "newer" : "new"))
+      #expect(document.state.conditions == .normal)
+      #expect(try await fixture.versionTexts().isEmpty)
+      try await document.close()
+    }
+  }
+
   private func result(_ body: () async throws -> Bool) async -> (any Error)? {
     do {
       _ = try await body()

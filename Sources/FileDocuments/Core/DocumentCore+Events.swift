@@ -23,6 +23,7 @@ extension DocumentCore {
     case .itemChanged: if phase == .open { needsCheck = true }
     case .versionsChanged: if phase == .open { needsConflicts = true }
     case .lockSeen(let isLocked): noteLock(isLocked)
+    case .placedAndFailed: notePlacedAndFailed(&effects)
     case .journalNoted(let error): noteJournal(error)
     case .timerFired: noteTimer(at: now)
     case .readingTimerFired: noteReadingTimer()

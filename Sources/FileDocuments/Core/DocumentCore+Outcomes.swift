@@ -157,6 +157,12 @@ extension DocumentCore {
     }
   }
 
+  /// What is in the file is the document's own, and no text of another program. It counts as unsaved, and no undoing leads to it.
+  mutating func notePlacedAndFailed(_ effects: inout [DocumentEffect]) {
+    effects.append(.change(.rebase))
+    count.noteOtherSaved()
+  }
+
   /// Contents that count as unsaved now may have been saved ones a moment ago, which had no time to be saved at.
   private mutating func scheduleUnsaved(at now: MonotonicTime) {
     if schedule.due == nil { _ = schedule.noteEdit(size: 0, at: now) }

@@ -73,6 +73,8 @@ package enum DocumentEvent: Hashable, Sendable {
 
   /// The file is locked, or isn't any more.
   case lockSeen(Bool)
+  /// The write that fails next has put its contents in their place, and can't promise that they stay there. They lie ready.
+  case placedAndFailed
   /// The crash journal couldn't be written or read, or that's over.
   case journalNoted(DocumentError?)
 

@@ -30,6 +30,12 @@ extension PackageWork {
         case .written(let written, let tag):
           work.hold(access)
           return done(Stored(written, tag), access)
+        case .writtenAndFailed(let written, let tag, let error):
+          work.hold(access)
+          let result = done(Stored(written, tag), access)
+          result.outcome = .failed(DocumentError(ofPackage: error))
+          result.isPlaced = true
+          return result
         case .changedMeanwhile(let error, let kept):
           if let kept { try await rescue(kept, access) }
           lastError = error
@@ -74,6 +80,9 @@ extension PackageWork {
       return .written(written.contents ?? tree, written.tag)
     } catch  where error.code == .memberChanged {
       return .changedMeanwhile(error, kept: nil)
+    } catch  where error.systemError?.isChangeInPlace == true {
+      let written = try noted(altered, in: tree, stamps)
+      return .writtenAndFailed(written.contents ?? tree, written.tag, error)
     } catch  where error.code == .wrongKind {
       // Another program has made a directory or a link of the member, which is in a version by now.
       return try whole()
@@ -89,6 +98,13 @@ extension PackageWork {
   ) throws(PackageError) -> Stored {
     var tree = tree
     try tree.replaceOnDisk(altered.path, altered.bytes, expecting: altered.status, members.hash(of: altered.path))
+    return try noted(altered, in: tree, stamps)
+  }
+
+  /// The package with a member that was just replaced.
+  private func noted(
+    _ altered: AlteredMember, in tree: PackageTree, _ stamps: PackageStamps
+  ) throws(PackageError) -> Stored {
     let status = try tree.statusOnDisk(altered.path)
     if let status {
       tree.noteWritten(altered.bytes, status)

@@ -246,7 +246,7 @@ extension FileDocument {
   ///
   /// Nothing was edited meanwhile, see ``DocumentCore/editsWaitForWrites``.
   func adoptWrittenPackage(_ kind: DocumentOperation, _ result: DocumentWork<Contents>.Result) {
-    guard traits.isPackage, result.outcome == .done else { return }
+    guard traits.isPackage, result.outcome == .done || result.isPlaced else { return }
     // Steps of undo have trees of the former directory.
     if kind != .copy || result.incoming != nil { undoSteps.removeAll() }
     switch kind {

@@ -28,6 +28,8 @@ final class DocumentPresence: Sendable {
     var triedMoveCount = 0
     /// The document has left.
     var isOver = false
+    /// The latest save has failed after its contents took their place.
+    var mayLoseFile = false
     /// When a save has kept a version since the document was opened, and what that has.
     var keptVersion: (time: MonotonicTime, tag: ContentHash)?
   }
@@ -211,6 +213,11 @@ final class DocumentPresence: Sendable {
       defer { isTidied = true }
       return !isTidied
     }
+  }
+
+  var mayLoseFile: Bool {
+    get { state.withLock { $0.mayLoseFile } }
+    set { state.withLock { $0.mayLoseFile = newValue } }
   }
 
   var keptVersion: (time: MonotonicTime, tag: ContentHash)? {

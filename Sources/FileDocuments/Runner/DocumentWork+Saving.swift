@@ -11,6 +11,8 @@ internal import SystemInterface
 extension DocumentWork {
   enum Replacement {
     case replaced
+    /// The contents are in their place, and may be gone after the loss of power.
+    case replacedAndFailed(FileCoordinationError)
     /// Another program has written the file since it was read.
     case changedMeanwhile
     /// Another program has taken the file away since it was read.
@@ -56,6 +58,8 @@ extension DocumentWork {
         DocumentProgress.note(.writing, $0, of: size, to: progress)
       }
       return .replaced
+    } catch where error.isChangeInPlace {
+      return .replacedAndFailed(error)
     } catch {
       presence?.heldFile = former
       if error.isAbsence { return .missing }

@@ -29,6 +29,8 @@ final class DocumentWork<Contents: Sendable>: Sendable {
     var isLocked: Bool?
     /// Whether the operation has made the file.
     var isNew = false
+    /// Whether a write has put `incoming` in its place before it failed.
+    var isPlaced = false
     /// The presenter that was registered.
     var presence: DocumentPresence?
     /// Goes on after the end of the operation, on its thread.
@@ -207,17 +209,22 @@ final class DocumentWork<Contents: Sendable>: Sendable {
         guard let file = try await present(access), let status = file.status else { return Result(.missing) }
         let presentHash = ContentHash(of: file.contents)
         if presentHash != memory.base?.tag, presentHash != hash { return try await differing(file, presentHash) }
-        if presentHash == hash {
+        let result = Result(.done)
+        // After a failure the equal contents that are there may be gone after the loss of power: then they're written once more.
+        if presentHash == hash, presence?.mayLoseFile != true {
           hold(access)
         } else {
           try await checkSaving(access, contents, status)
           switch try await replace(access, with: bytes, status, presentHash) {
-          case .replaced: break
+          case .replaced: presence?.mayLoseFile = false
+          case .replacedAndFailed(let error):
+            presence?.mayLoseFile = true
+            result.outcome = .failed(DocumentError(error))
+            result.isPlaced = true
           case .changedMeanwhile: continue
           case .missing: return Result(.missing)
           }
         }
-        let result = Result(.done)
         result.incoming = Memory.Stored(contents, hash)
         noteFile(access, in: result)
         return result

@@ -260,6 +260,7 @@ extension DocumentModel {
     }
     memory.merged = ended.merged
     if let isLocked = ended.isLocked, isLocked != core.isLocked { receive(.lockSeen(isLocked), mutant) }
+    if ended.isPlaced { receive(.placedAndFailed, mutant) }
     receive(.completed(outcome), mutant)
     if let end = takeEndOfSearch() { feed(end, at: .zero, mutant) }
   }
@@ -341,6 +342,10 @@ extension DocumentModel {
       self.file = mine
       if choice == .failAfterwards {
         failureCount -= 1
+        if !loadsLate {
+          operation?.incoming = Memory.Stored(mine, mine)
+          operation?.isPlaced = true
+        }
         return .failed(Self.failure)
       }
       operation?.incoming = Memory.Stored(mine, mine)

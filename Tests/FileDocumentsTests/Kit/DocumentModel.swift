@@ -91,6 +91,8 @@ struct DocumentModel: Hashable {
     var outcome: OperationOutcome?
     var incoming: Memory.Stored?
     var merged: MarkedText?
+    /// Its contents took their place before it failed.
+    var isPlaced = false
     /// Whether the file was locked, if the operation has seen it.
     var isLocked: Bool?
   }

@@ -143,3 +143,25 @@ final class Counter: Sendable {
   var value: Int { number.withLock { $0 } }
   func add(_ more: Int) { number.withLock { $0 += more } }
 }
+
+/// A file system that can't bring a renamed item to the disk, as long as the test wants that.
+final class FaultsAfterRenames: Sendable {
+  private enum State { case none, waiting, failing }
+  private let state = Guarded(State.none)
+
+  func begin() { state.withLock { $0 = .waiting } }
+  func end() { state.withLock { $0 = .none } }
+
+  var files: any FileSystem {
+    ScriptedFileSystem(HostFileSystem()) { [self] call in
+      state.withLock { state in
+        switch (state, call.call) {
+        case (.waiting, .rename): state = .failing
+        case (.failing, .synchronize): return .fail(5)
+        default: break
+        }
+        return .proceed
+      }
+    }
+  }
+}

@@ -160,6 +160,32 @@ struct PackageDocumentTests {
     }
   }
 
+  @Test(
+    "CD-30: A save that fails after the package took its place isn't the package of another program, and loses nothing",
+    arguments: [1, 2], [true, false])
+  func failedAfterwards(alteredCount: Int, isEdited: Bool) async throws {
+    let faults = FaultsAfterRenames()
+    try await withFixture(faults.files) { fixture in
+      try fixture.makeAlbum()
+      let document = try await fixture.openAlbum()
+      let names = ["a.txt", "b.txt"].prefix(alteredCount)
+      try await document.edit { tree in for name in names { tree.set(name, "new") } }
+      faults.begin()
+      await #expect(throws: DocumentError.self) { try await document.save() }
+      faults.end()
+      #expect(document.hasUnsavedChanges)
+      #expect(try fixture.members()["a.txt"] == "new")
+      if isEdited { try await document.edit { $0.set("images/1.png", "two") } }
+      #expect(try await document.save())
+      let second = alteredCount == 2 ? "new" : "b"
+      #expect(
+        try fixture.members() == ["a.txt": "new", "b.txt": second, "images/1.png": isEdited ? "two" : "one"])
+      #expect(document.state.conditions == .normal)
+      #expect(try await fixture.albumVersions().isEmpty)
+      try await document.close()
+    }
+  }
+
   @Test("CD-69: A document without unsaved changes takes over what another program did to a member, or to the package")
   func reloading() async throws {
     try await withFixture { fixture in
