@@ -108,6 +108,9 @@ extension FileVersions {
 
   /// Removes versions of a file by a policy, at once: they can't be brought back.
   ///
+  /// The policy is applied to the versions that there are when nobody else can change them: one that has become the parent of a conflict by
+  /// then stays.
+  ///
   /// - Parameters:
   ///   - url: The file.
   ///   - policy: Which versions go.
@@ -118,11 +121,14 @@ extension FileVersions {
   public func prune(
     _ url: URL, by policy: FileVersionRetention, isDryRun: Bool = false
   ) async throws(FileVersionError) -> [FileVersion] {
-    let removals = Set(policy.removals(among: try await versions(of: url) ?? [], at: .now))
-    if isDryRun || removals.isEmpty { return removals.sorted { $0.id < $1.id } }
+    let date = Date.now
+    let removals = policy.removals(among: try await versions(of: url) ?? [], at: date)
+    if isDryRun || removals.isEmpty { return removals }
     return try await perform { keeper in
       let keeper = keeper.removingAtOnce
-      return try BlockingFileVersions(keeper: keeper).removeOtherVersions(of: url) { removals.contains($0) }
+      return try keeper.changeVersions(of: url) { access, claimed in
+        try keeper.prune(access, by: policy, at: date, claimed)
+      }
     }
   }
 }
