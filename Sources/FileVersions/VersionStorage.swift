@@ -14,6 +14,11 @@ internal import VersionStore
 /// | another one | `.file-versions-UID` at its top |
 /// | another one whose top can't be written, or where somebody else has that name | that of the data home |
 ///
+/// A file that has come from another volume takes its history along, from a volume of this machine by any move. From one of the
+/// network, or of a program (FUSE), it does so only with a coordinated move: nothing else looks for a store there unless the file is on it,
+/// because a server or a program that doesn't answer would block every call. Until then the history stays where it is, and goes on there
+/// when the file is back.
+///
 /// If the top of a volume can be written only later, the history of a file goes there with its next use.
 public struct VersionStorage: Sendable {
   private enum Choice: Sendable {
@@ -105,10 +110,13 @@ public struct VersionStorage: Sendable {
   private static let directoryName = "file-versions"
 
   /// The directories that ``standardDirectory(named:for:making:)`` may have chosen and that are there, that of the data home first.
-  package static func standardDirectories(named name: String) throws(SystemError) -> [SystemPath] {
+  ///
+  /// Those of other machines' volumes and of programs aren't among them: nothing is asked of these, see ``LocalMounts``.
+  package static func standardDirectories(
+    named name: String, mounts: [MountTable.Mount] = MountTable.mounts, files: any FileSystem = HostFileSystem()
+  ) throws(SystemError) -> [SystemPath] {
     let user = HostUser.effectiveUserID
-    let directories = MountTable.mounts.map { $0.path.appending(".\(name)-\(user)") }
-    let files = HostFileSystem()
+    let directories = LocalMounts(mounts).paths.map { $0.appending(".\(name)-\(user)") }
     let own = directories.filter { directory in
       // Another user's, or a link: not ours.
       guard let status = try? files.statusIfPresent(of: directory) else { return false }

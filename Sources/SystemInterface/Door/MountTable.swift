@@ -13,6 +13,8 @@ package final class MountTable: DescriptorOwner {
     package let path: SystemPath
     /// The type of the file system, such as `ext4` or `fuse.sshfs`.
     package let type: String
+    /// Whether it's on a block device of this machine; without one, it's in memory, another machine's, made of others, or of btrfs.
+    package let hasBlockDevice: Bool
   }
 
   /// For a ``ReadinessPoller``, awaiting `.exceptional`.
@@ -44,7 +46,7 @@ package final class MountTable: DescriptorOwner {
 }
 
 extension MountTable.Mount {
-  /// Reads a line: the number comes first, the path fifth, and the type behind a hyphen, before which fields may come that later
+  /// Reads a line: the number comes first, the device third, the path fifth, and the type behind a hyphen, before which fields may come that later
   /// kernels have.
   fileprivate init?(_ line: ArraySlice<UInt8>) {
     let fields = line.split(separator: UInt8(ascii: " "))
@@ -52,6 +54,8 @@ extension MountTable.Mount {
       let hyphen = fields[5...].firstIndex(of: [UInt8(ascii: "-")]), hyphen + 1 < fields.count
     else { return nil }
     self.number = number
+    // The major number is zero for those that have no device.
+    hasBlockDevice = !fields[2].starts(with: "0:".utf8)
     path = SystemPath(mountField: fields[4])
     type = String(decoding: fields[hyphen + 1], as: UTF8.self)
   }
