@@ -128,7 +128,9 @@ extension VersionStore {
   ///
   /// - Returns: Whether it's removed.
   @discardableResult
-  func forgetIfEmpty(_ item: GoneItem) throws(VersionStoreError) -> Bool { try isEmpty(item.item) ? forget(item) : false }
+  func forgetIfEmpty(_ item: GoneItem) throws(VersionStoreError) -> Bool {
+    try isEmpty(item.item) ? forget(item, ifEmpty: true) : false
+  }
 
   /// Whether a history has no version, not even one that can be brought back, and no addition that has to be completed.
   func isEmpty(_ item: ItemID) throws(VersionStoreError) -> Bool {
@@ -286,20 +288,8 @@ extension VersionStore {
     return try place(at: last)?.item != item.item
   }
 
-  private func goneRecord(of item: GoneItem) -> SystemPath {
+  func goneRecord(of item: GoneItem) -> SystemPath {
     layout.place(of: item.path).appending(StoreLayout.goneName + item.item.description)
-  }
-
-  /// Removes a history whose file is gone.
-  ///
-  /// - Parameter item: The history.
-  /// - Returns: Whether it was gone still; otherwise nothing is removed.
-  /// - Throws: The error of a system call; the rest of the history is removed by the next call.
-  @discardableResult
-  package func forget(_ item: GoneItem) throws(VersionStoreError) -> Bool {
-    if try !isGone(item) { return false }
-    try removeHistory(item)
-    return true
   }
 
   /// Removes a history wherever its file is.

@@ -222,7 +222,10 @@ extension VersionStore {
   }
 
   private func recover(_ step: SystemPath, _ status: FileStatus) throws(VersionStoreError) {
-    if status.kind == .directory { return try dispose(of: step) }
+    if status.kind == .directory {
+      if try !recoverForgotten(step) { try disposeOfHistory(in: step) }
+      return
+    }
     // One that isn't written completely hasn't begun.
     if step.lastComponent.bytes.starts(with: Self.moveName.utf8), status.size < 1 << 16,
       let record = try recordIfIntact(at: step), case .move(let old, let new)? = Step(record)
