@@ -190,7 +190,7 @@ extension VersionStore {
       try rename(step, to: directory)
     } catch {
       // A part of it mustn't take the room that there's too little of.
-      try? dispose(of: step)
+      try? disposeOfHistory(in: step)
       if !isKnown(item) { throw error }
       try synchronizeNames(in: directory.parent)
       return false
@@ -207,6 +207,7 @@ extension VersionStore {
     try storing { () throws(SystemError) in
       try files.makeDirectory(step, at: .workingDirectory, mode: 0o700)
     }
+    var known = KnownContents()
     for id in try other.versionIDs(of: item) {
       do throws(VersionStoreError) {
         if let version = try other.versionIfPresent(id, of: item), try other.hashed(version).hash == nil {
@@ -214,17 +215,14 @@ extension VersionStore {
           try noteTask(version, in: layout.directory(of: version.id, of: item))
         }
       } catch .damaged {}
-      try storing { () throws(SystemError) in
-        try files.copyItem(
-          from: other.layout.directory(of: id, of: item), to: step.appending(SystemPath(id.description)),
-          replacing: false)
-      }
+      try copyVersion(
+        from: other.layout.directory(of: id, of: item), in: other, to: step.appending(id.description), &known)
     }
     for id in bare {
       try copyBare(
         from: other.layout.bare(id, of: item), to: step.appending("bare").appending(SystemPath(id.description)))
     }
-    try copyRemovals(of: item, from: other, to: step)
+    try copyRemovals(of: item, from: other, to: step, &known)
     let open = try other.openVersionIDs(of: item)
     let marks = step.appending(StoreLayout.marksName)
     if !open.isEmpty { try ensureDirectory(marks) }
@@ -245,7 +243,7 @@ extension VersionStore {
   ///
   /// They are in place there, so that they come along by the same rename as the others. Those that another process forgets meanwhile don't.
   private func copyRemovals(
-    of item: ItemID, from other: VersionStore, to step: SystemPath
+    of item: ItemID, from other: VersionStore, to step: SystemPath, _ known: inout KnownContents
   ) throws(VersionStoreError) {
     let removals = try other.removals(of: item)
     for removal in removals {
@@ -256,7 +254,7 @@ extension VersionStore {
         case .removals, .item: step.appending(removal.version.namesOfRemovals[0])
         }
       do throws(VersionStoreError) {
-        try copyRemoval(removal, from: source, to: target)
+        try copyRemoval(removal, from: source, in: other, to: target, &known)
         // One that goes meanwhile may be a part of itself.
         if try other.status(of: source) != nil { continue }
       } catch {
@@ -264,7 +262,7 @@ extension VersionStore {
       }
       // Another process forgets it, or has brought it back: then it's missing among the versions that were copied before.
       if try other.isListed(removal.version, of: item) { throw Self.busy(source) }
-      try removeTree(target)
+      if removal.place.isBare { try removeTree(target) } else { try dispose(of: target) }
     }
     if removals.isEmpty { return }
     try makeRemovalMark(of: item)
@@ -272,11 +270,12 @@ extension VersionStore {
   }
 
   private func copyRemoval(
-    _ removal: Removal, from source: SystemPath, to target: SystemPath
+    _ removal: Removal, from source: SystemPath, in other: VersionStore, to target: SystemPath,
+    _ known: inout KnownContents
   ) throws(VersionStoreError) {
     if removal.place.isBare { return try copyBare(from: source, to: target) }
+    try copyVersion(from: source, in: other, to: target, &known)
     try storing { () throws(SystemError) in
-      try files.copyItem(from: source, to: target, replacing: false)
       try files.setModificationTime(of: target, at: .workingDirectory, to: removal.time)
     }
   }
@@ -320,12 +319,12 @@ extension VersionStore {
     .system(SystemError(call: "adopt", paths: [path], errno: 16))
   }
 
-  /// Seals files that were copied, and stores equal ones once.
+  /// Seals files that were copied, and stores equal ones once; those that are shared already aren't read again.
   private func shareAll(_ path: SystemPath) throws(VersionStoreError) {
     guard let status = try status(of: path) else { return }
     if status.kind == .directory {
       for name in try names(in: path) { try shareAll(path.appending(name)) }
-    } else if status.kind == .regular {
+    } else if status.kind == .regular, status.linkCount == 1 {
       try seal(path)
       try share(path, hash(of: path))
     }

@@ -453,4 +453,86 @@ struct AdoptingTests {
       #expect(try scene.first.versions(of: scene.item) == [])
     }
   }
+
+  /// A door to a volume that has room for the bytes of some files only; records are small enough for the rest.
+  private static func roomy(forFiles countMax: Int) -> ScriptedFileSystem {
+    let written = Guarded<Set<SystemPath>>([])
+    return ScriptedFileSystem { call in
+      if call.call == .synchronize { return .skip }
+      guard [.clone, .copyRange, .write].contains(call.call), let path = call.openedPath,
+        let name = path.lastComponent.nameOfTemporary, ["a", "p", "x", "y"].contains(name.description)
+      else { return .proceed }
+      let hasRoom = written.withLock { written in
+        if written.count < countMax { written.insert(path) }
+        return written.contains(path)
+      }
+      return hasRoom ? .proceed : .fail(28)
+    }
+  }
+
+  @Test("Versions with equal contents need room for these once", arguments: [false, true])
+  func equalContents(isPackage: Bool) async throws {
+    try await withStore { sandbox in
+      let first = try sandbox.store()
+      let name = isPackage ? "p/d/x" : "p"
+      try sandbox.write(name, "same")
+      if isPackage { try sandbox.write("p/y", "same") }
+      let old = sandbox.path("p")
+      let item = try #require(try first.item(at: old, creating: true))
+      for _ in 0..<20 { _ = try first.add(contentsOf: old, to: item, StoreSandbox.attributes) }
+      let removed = try first.versions(of: item)[3]
+      try first.retire(removed.id, of: item)
+      let path = sandbox.path("moved")
+      try sandbox.files.copyItem(from: old, to: path, replacing: false)
+      try sandbox.files.removeItem(at: old)
+      let other = sandbox.root.appending("other")
+      let second = try VersionStore(at: other, files: Self.roomy(forFiles: 1), worker: "2", time: { 9 })
+      let kept = try first.versions(of: item)
+      #expect(try second.adopt(item, at: path, from: first))
+      #expect(try second.versions(of: item) == kept && kept.count == 19)
+      let all = try second.versions(of: item).map(second.path) + second.removedVersions(of: item).map(second.path)
+      var numbers: Set<FileIdentity> = []
+      for version in all {
+        for file in isPackage ? [version.appending("d").appending("x"), version.appending("y")] : [version] {
+          let status = try sandbox.files.status(of: file, at: .workingDirectory, links: .noFollow)
+          numbers.insert(status.identity)
+          #expect(status.mode == 0o444 && status.linkCount == (isPackage ? 41 : 21))
+        }
+      }
+      #expect(all.count == 20 && numbers.count == 1)
+      for version in try second.versions(of: item) { try second.verify(version) }
+      for version in try second.removedVersions(of: item) { try second.verify(version) }
+      #expect(try first.versions(of: item) == [] && sandbox.tree("store/contents").filter { $0.count > 60 } == [])
+    }
+  }
+
+  @Test("Without room for all contents nothing is lost, and nothing of them stays there")
+  func noRoomForContents() async throws {
+    try await withStore { sandbox in
+      let scene = try Scene(sandbox)
+      let store = try VersionStore(
+        at: scene.second.root, files: Self.roomy(forFiles: 1), worker: "2", time: { 9 })
+      #expect { try store.adopt(scene.item, at: scene.path, from: scene.first) } throws: {
+        ($0 as? VersionStoreError)?.isOfFullVolume == true
+      }
+      #expect(try sandbox.tree("other/contents").filter { $0.count > 60 } == [])
+      #expect(try scene.first.versions(of: scene.item).count == 2 && !scene.second.hasHistory(of: scene.item))
+      #expect(try scene.second.adopt(scene.item, at: scene.path, from: scene.first))
+      for version in try scene.second.versions(of: scene.item) { try scene.second.verify(version) }
+    }
+  }
+
+  @Test("Contents that were changed in the new store don't become those of a version")
+  func changedContents() async throws {
+    try await withStore { sandbox in
+      let scene = try Scene(sandbox)
+      let hash = try #require(try scene.first.versions(of: scene.item).last?.hash)
+      let stored = scene.second.layout.contents(of: hash)
+      try scene.second.ensureDirectory(stored.parent)
+      try scene.second.writeDraft(Array("tow".utf8), to: stored)
+      #expect(try scene.second.adopt(scene.item, at: scene.path, from: scene.first))
+      for version in try scene.second.versions(of: scene.item) { try scene.second.verify(version) }
+      #expect(try sandbox.text(stored) == "two")
+    }
+  }
 }
