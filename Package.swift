@@ -183,7 +183,7 @@ let package = Package(
       name: "ContentHashingTests", dependencies: ["ContentHashing", "SeededRandom"], swiftSettings: testSettings),
     .testTarget(
       name: "VersionStoreTests",
-      dependencies: ["ContentHashing", "SeededRandom", "SystemInterface", "VersionStore"],
+      dependencies: ["CTestShims", "ContentHashing", "SeededRandom", "SystemInterface", "VersionStore"],
       swiftSettings: testSettings),
     // A transport that follows a script, and a server on loopback.
     .target(

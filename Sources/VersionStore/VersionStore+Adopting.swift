@@ -106,8 +106,9 @@ extension VersionStore {
     let removed = try removedVersions(of: item).filter { !$0.place.isBare }
     for contents in try versions(of: item).map(self.path) + removed.map(self.path) {
       do throws(VersionStoreError) { try shareAll(contents) } catch {
-        // They take more room then, or a call that was slower removes some; the history is here all the same.
-        if !error.isOfFullVolume, !error.isOfAbsence { throw error }
+        // They take more room then, because there was none for a name before their directories were closed, or a call that was slower
+        // removes some; the history is here all the same.
+        if !error.isOfFullVolume, !error.isOfAbsence, !error.isOfPermissions { throw error }
       }
     }
     hashingIsDue?()

@@ -86,6 +86,8 @@ extension VersionStore {
         if recorded.members?.contains(member) == false { continue }
         try copyContents(from: source.appending(name), to: target.appending(name), member, recorded, &known)
       }
+      // The outermost one isn't of the package.
+      if !inside.bytes.isEmpty { try closeDirectory(target) }
       return try synchronizeNames(in: target)
     }
     let hash = status?.kind == .regular ? recorded.hashes[inside] : nil

@@ -74,11 +74,23 @@ extension VersionStore {
     }
   }
 
-  /// Lets the user change what is in a directory of a version; the permissions that it had are in the list of members.
-  func openDirectory(_ path: SystemPath) throws(VersionStoreError) {
+  /// The permissions of the directories of a package that's complete.
+  static let closedDirectory: UInt32 = 0o555
+
+  /// Lets the user change the names in a directory of a version; the permissions that it had are in the list of members.
+  func openDirectory(_ path: SystemPath) throws(VersionStoreError) { try setMode(ofDirectory: path, to: 0o700) }
+
+  /// Lets nobody change the names in a directory of a version that's complete.
+  ///
+  /// It isn't moved any more without the directories around it: that takes the permission to write there.
+  func closeDirectory(_ path: SystemPath) throws(VersionStoreError) {
+    try setMode(ofDirectory: path, to: Self.closedDirectory)
+  }
+
+  private func setMode(ofDirectory path: SystemPath, to mode: UInt32) throws(VersionStoreError) {
     try storing { () throws(SystemError) in
       try files.withDescriptor(path, flags: [.directory, .noFollow]) { (directory) throws(SystemError) in
-        try files.setMode(of: directory, to: 0o700)
+        try files.setMode(of: directory, to: mode)
       }
     }
   }

@@ -134,7 +134,7 @@ extension VersionStore {
     return version
   }
 
-  /// Notes what is at a path and below it, and seals its files.
+  /// Notes what is at a path and below it; if `sharing`, nobody can change it afterwards.
   func collect(
     _ path: SystemPath, _ inside: SystemPath, _ list: inout MemberList, sharing: Bool
   ) throws(VersionStoreError) {
@@ -153,6 +153,7 @@ extension VersionStore {
       for name in try names(in: path) {
         try collect(path.appending(name), inside.bytes.isEmpty ? name : inside.appending(name), &list, sharing: sharing)
       }
+      if sharing { try closeDirectory(path) }
     case .symbolicLink:
       let target = try storing { () throws(SystemError) in try files.readLink(path, at: .workingDirectory) }
       list.add(inside, status, nil, target: target)

@@ -255,6 +255,8 @@ extension VersionStore {
   }
 
   private func remove(_ save: CutOffSave) throws(VersionStoreError) {
+    // The directories of a version that was being restored are closed.
+    if save.isUnchanged { try removeTree(save.draft) }
     do throws(SystemError) { try files.removeItem(at: save.draft) } catch {
       if !error.isAbsence { throw .system(error) }
     }

@@ -169,9 +169,7 @@ extension VersionStore {
       try storing { () throws(SystemError) in try files.removeItem(at: draft) }
     } catch {
       // The replaced item stays if it couldn't go back.
-      if made == nil || (try? status(of: draft))??.identity == made {
-        try? storing { () throws(SystemError) in try files.removeItem(at: draft) }
-      }
+      if made == nil || (try? status(of: draft))??.identity == made { try? removeTree(draft) }
       throw error
     }
   }

@@ -55,6 +55,10 @@ extension VersionStore {
     try place(at: path, over: target, notedIn: notes, from: temporary) { () throws(VersionStoreError) in
       try storing { () throws(SystemError) in try copy(source, to: temporary) }
       let members = try members(of: version)
+      // The directories of the version are closed.
+      for member in members where member.kind == .directory {
+        try openDirectory(member.path.bytes.isEmpty ? temporary : temporary.appending(member.path))
+      }
       try removeUnlisted(in: temporary, SystemPath(bytes: []), Set(members.map(\.path)))
       for member in members.reversed() { try open(member, below: temporary) }
     }

@@ -33,6 +33,10 @@ extension VersionStoreError {
   /// Whether a system call has found nothing by a name.
   var isOfAbsence: Bool { if case .system(let error) = self { error.isAbsence } else { false } }
 
+  var isOfPermissions: Bool {
+    if case .system(let error) = self { error.isOne(of: .permissionDenied, .notPermitted) } else { false }
+  }
+
   /// Whether the volume, or the user's share of it, is full.
   package var isOfFullVolume: Bool {
     if case .system(let error) = self { error.isOne(of: .noSpace, .quotaExceeded) } else { false }

@@ -47,7 +47,7 @@ struct VersionStoreTests {
         try store.add(contentsOf: sandbox.path("p"), to: item, StoreSandbox.attributes)
       }
       let kept = store.path(of: versions[0]).appending("in").description
-      #expect(try FileManager.default.attributesOfItem(atPath: kept)[.posixPermissions] as? Int == 0o700)
+      #expect(try FileManager.default.attributesOfItem(atPath: kept)[.posixPermissions] as? Int == 0o555)
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: inner)
       try store.restore(versions[0], to: sandbox.path("p"))
       #expect(try FileManager.default.attributesOfItem(atPath: inner)[.posixPermissions] as? Int == 0o555)

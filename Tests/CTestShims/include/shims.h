@@ -21,6 +21,8 @@ extern int test_connect(int port);
 extern void test_shut_down(int connection);
 /// send(2) without a signal when the peer is gone.
 extern long test_send(int connection, const void *bytes, unsigned long count);
+/// setfsuid(2), of the calling thread alone.
+extern int setfsuid(unsigned int user);
 /// setenv(3).
 extern int test_set_environment(const char *name, const char *value);
 
