@@ -7,6 +7,8 @@ internal import SystemInterface
 struct LocalMounts {
   /// Where they are, in the order of the table.
   let paths: [SystemPath]
+  /// Volumes that may not answer.
+  private let silent: [SystemPath]
 
   /// Chooses among the mounts of a process.
   ///
@@ -17,12 +19,16 @@ struct LocalMounts {
     for mount in mounts { onTop[mount.path] = mount }
     // The way to what is mounted inside of such a volume leads through it. That to the root has no names.
     let silent = onTop.values.filter { $0.path != .root && Self.mayNotAnswer($0) }.map(\.path)
+    self.silent = silent
     var seen: Set<SystemPath> = []
     paths = mounts.compactMap { mount in
       guard onTop[mount.path] == mount, Self.mayHaveStore(mount), seen.insert(mount.path).inserted else { return nil }
       return silent.contains { mount.path.isInside($0) } ? nil : mount.path
     }
   }
+
+  /// Whether what's at a path is on a volume that answers, and the way there leads through no other.
+  func answer(at path: SystemPath) -> Bool { !silent.contains { path == $0 || path.isInside($0) } }
 
   /// File systems without a block device that are this machine's own.
   private static let localTypes: Set = ["bcachefs", "btrfs", "overlay", "ramfs", "tmpfs", "ubifs", "zfs"]

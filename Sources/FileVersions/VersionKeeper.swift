@@ -88,6 +88,7 @@ final class VersionKeeper: Sendable {
       }, isAlive: Self.isAlive, time: time)
     if !Self.recovered.withLock({ $0.contains(store.root) }) {
       try store.checkDirectories()
+      storage.note(store.root)
       try Self.withAccess(to: [Self.url(of: store.root.appending("steps"))], coordinator) {
         if try store.recover() > 0 { try store.sweepContents() }
         // Other programs may have other windows.

@@ -103,6 +103,12 @@ public struct VersionStorage: Sendable {
     return all.filter { $0 != directory }
   }
 
+  /// Lets a store that the process begins to use be found from other volumes.
+  func note(_ store: SystemPath) {
+    guard case .standard = choice, (try? homeDirectory) != store else { return }
+    NestedStores.note(store)
+  }
+
   static func volumes(_ tops: [SystemPath], closed: Set<SystemPath> = []) -> VersionStorage {
     VersionStorage(choice: .volumes(tops, closed: closed))
   }
@@ -116,7 +122,9 @@ public struct VersionStorage: Sendable {
     named name: String, mounts: [MountTable.Mount] = MountTable.mounts, files: any FileSystem = HostFileSystem()
   ) throws(SystemError) -> [SystemPath] {
     let user = HostUser.effectiveUserID
-    let directories = LocalMounts(mounts).paths.map { $0.appending(".\(name)-\(user)") }
+    let local = LocalMounts(mounts)
+    let nested = try NestedStores.paths(on: local).filter { $0.lastComponent == SystemPath(".\(name)-\(user)") }
+    let directories = local.paths.map { $0.appending(".\(name)-\(user)") } + nested
     let own = directories.filter { directory in
       // Another user's, or a link: not ours.
       guard let status = try? files.statusIfPresent(of: directory) else { return false }

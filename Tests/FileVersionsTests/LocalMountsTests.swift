@@ -43,6 +43,15 @@ struct LocalMountsTests {
       ])
   }
 
+  @Test("A noted store is asked for unless the way to it leads through a volume that may not answer")
+  func nested() {
+    let mounts = LocalMounts(MountTable.mounts(in: Array(Self.table.utf8)))
+    func answer(_ path: String) -> Bool { mounts.answer(at: SystemPath(path)) }
+    #expect(
+      answer("/home/me/sub/.file-versions-0") && answer("/mnt/pool/sub/.file-versions-0") && answer("/mnt/nfsdisk/x"))
+    #expect(!answer("/mnt/nfs/sub/.file-versions-0") && !answer("/mnt/nfs/inside/x") && !answer("/mnt/bind/x"))
+  }
+
   @Test("If the root is of another machine, local volumes inside of it are searched all the same")
   func networkRoot() {
     let table = "20 1 0:20 / / rw - nfs server:/ rw\n21 20 8:1 / /data rw - ext4 /dev/sda1 rw\n"
