@@ -115,7 +115,7 @@ extension FileVersions {
   ///   - url: The file.
   ///   - policy: Which versions go.
   ///   - isDryRun: Whether they are only named.
-  /// - Returns: The versions that were removed, or would be.
+  /// - Returns: The versions that were removed, or would be, oldest first.
   /// - Throws: ``FileVersionError``.
   @discardableResult
   public func prune(

@@ -68,8 +68,13 @@ extension VersionKeeper {
   }
 
   private func move(_ old: SystemPath, to new: SystemPath) throws {
-    try HostFileSystem().moveItem(from: old, to: new, replacing: false)
-    try withStore(at: [old, new]) { store in try store.noteMove(from: old, to: new) }
+    func note() throws { try withStore(at: [old, new]) { store in try store.noteMove(from: old, to: new) } }
+    do throws(SystemError) { try files.moveItem(from: old, to: new, replacing: false) } catch {
+      // Only a step after the move has failed, such as the wait for the disk.
+      if error.isChangeInPlace { try? note() }
+      throw error
+    }
+    try note()
   }
 
   private func restore(

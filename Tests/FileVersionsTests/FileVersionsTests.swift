@@ -186,6 +186,37 @@ struct FileVersionsTests {
     }
   }
 
+  @Test("CV-18, CV-20: The history goes along with a file that has got another extension although the move has failed")
+  func otherTypeWithFailingDisk() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a.md", "markdown")
+      let version = try await fixture.versions.addVersion(of: file)
+      let (text, root) = (fixture.root.appending(path: "a.txt"), SystemPath(fixture.root.path))
+      try FileManager.default.moveItem(at: file, to: text)
+      try fixture.write("a.txt", "text")
+      #expect(try await fixture.versions.versions(of: text) == [version])
+      // Only the history itself says where it is.
+      try HostFileSystem().withDescriptor(root.appending("a.txt"), flags: []) { (file) throws(SystemError) in
+        try HostFileSystem().removeExtendedAttribute(VersionStore.tagName, of: file)
+      }
+      let door = ScriptedFileSystem { call in
+        guard FileManager.default.fileExists(atPath: file.path) else { return .proceed }
+        let isOfDirectory = call.call == .synchronize && call.openedPath == root
+        let isWayBack = call.call == .rename && call.paths.last?.lastComponent == SystemPath("a.txt")
+        return isOfDirectory || isWayBack ? .fail(5) : .proceed
+      }
+      let keeper = VersionKeeper(
+        fixture.domain, fixture.storage, fixture.versions.keeper.attributes, files: door
+      ) { 2_000_000_000_000_000_000 }
+      let stored = try #require(version.stored)
+      #expect(throws: SystemError.self) {
+        try keeper.restore(stored, inPlaceOf: root.appending("a.txt"), to: root.appending("a.md")) { _ in }
+      }
+      #expect(try fixture.text(file) == "text" && !FileManager.default.fileExists(atPath: text.path))
+      #expect(try await fixture.versions.versions(of: file) == [version])
+    }
+  }
+
   @Test("CV-01: A file has a current version also where no history can be begun")
   func withoutRoom() async throws {
     try await withFixture { fixture in
