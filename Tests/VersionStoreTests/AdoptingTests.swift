@@ -1,3 +1,4 @@
+import ContentHashing
 import Foundation
 import SeededRandom
 import SystemInterface
@@ -454,20 +455,31 @@ struct AdoptingTests {
     }
   }
 
-  /// A door to a volume that has room for the bytes of some files only; records are small enough for the rest.
-  private static func roomy(forFiles countMax: Int) -> ScriptedFileSystem {
-    let written = Guarded<Set<SystemPath>>([])
-    return ScriptedFileSystem { call in
+  /// A door to a volume that has room for the contents of some files only; records are small enough for the rest.
+  private static func roomy(_ root: SystemPath, forFiles countMax: Int) -> ScriptedFileSystem {
+    ScriptedFileSystem { call in
       if call.call == .synchronize { return .skip }
-      guard [.clone, .copyRange, .write].contains(call.call), let path = call.openedPath,
-        let name = path.lastComponent.nameOfTemporary, ["a", "p", "x", "y"].contains(name.description)
+      guard call.call == .open, let path = call.paths.last, isContents(path), let directory = call.directories.last
       else { return .proceed }
-      let hasRoom = written.withLock { written in
-        if written.count < countMax { written.insert(path) }
-        return written.contains(path)
-      }
-      return hasRoom ? .proceed : .fail(28)
+      // Files are copied by their names in directories that are open.
+      let opened = try? HostFileSystem().readLink(
+        SystemPath("/proc/self/fd/\(directory.rawValue)"), at: .workingDirectory)
+      guard let opened, !FileManager.default.fileExists(atPath: "\(opened)/\(path)") else { return .proceed }
+      return countOfContents(below: root) < countMax ? .proceed : .fail(28)
     }
+  }
+
+  private static func isContents(_ path: SystemPath) -> Bool {
+    let name = path.lastComponent.nameOfTemporary ?? path.lastComponent
+    return ["a", "p", "x", "y"].contains(name.description) || ContentHash(name.description) != nil
+  }
+
+  private static func countOfContents(below root: SystemPath) -> Int {
+    let names = FileManager.default.enumerator(atPath: root.description)?.compactMap { $0 as? String } ?? []
+    let files = names.filter { isContents(SystemPath($0)) }.compactMap { name in
+      try? HostFileSystem().status(of: root.appending(SystemPath(name)), at: .workingDirectory, links: .noFollow)
+    }
+    return Set(files.filter { $0.kind == .regular && $0.size > 0 }.map(\.identity)).count
   }
 
   @Test("Versions with equal contents need room for these once", arguments: [false, true])
@@ -486,7 +498,7 @@ struct AdoptingTests {
       try sandbox.files.copyItem(from: old, to: path, replacing: false)
       try sandbox.files.removeItem(at: old)
       let other = sandbox.root.appending("other")
-      let second = try VersionStore(at: other, files: Self.roomy(forFiles: 1), worker: "2", time: { 9 })
+      let second = try VersionStore(at: other, files: Self.roomy(other, forFiles: 1), worker: "2", time: { 9 })
       let kept = try first.versions(of: item)
       #expect(try second.adopt(item, at: path, from: first))
       #expect(try second.versions(of: item) == kept && kept.count == 19)
@@ -511,7 +523,7 @@ struct AdoptingTests {
     try await withStore { sandbox in
       let scene = try Scene(sandbox)
       let store = try VersionStore(
-        at: scene.second.root, files: Self.roomy(forFiles: 1), worker: "2", time: { 9 })
+        at: scene.second.root, files: Self.roomy(scene.second.root, forFiles: 1), worker: "2", time: { 9 })
       #expect { try store.adopt(scene.item, at: scene.path, from: scene.first) } throws: {
         ($0 as? VersionStoreError)?.isOfFullVolume == true
       }
