@@ -21,6 +21,7 @@ struct Worker {
     case "document": try DocumentWorker.main(URL(filePath: arguments[3]), in: .socket(arguments[2]))
     case "edit": try EditingWorker.main(Array(arguments[2...]))
     case "end": try EndingWorker.main(Array(arguments[2...]))
+    case "drive": try DrivenWorker.main(Array(arguments[2...]))
     case "journal": try JournalingWorker.main(Array(arguments[2...]))
     case "overwrite": try OverwritingWorker.main(URL(filePath: arguments[3]), in: .socket(arguments[2]))
     case "author": try AuthoringWorker.main(Array(arguments[2...]))
