@@ -28,6 +28,16 @@ struct ReadOnlyJournalTests {
     }
   }
 
+  /// The same, with the journal of a killed process that has typed something.
+  private func withOrphan(_ body: (Fixture, _ home: URL) async throws -> Void) async throws {
+    try await withVolume { fixture in
+      try fixture.write("old")
+      try fixture.leaveOrphan("typed")
+    } _: { fixture, home in
+      try await body(fixture, home)
+    }
+  }
+
   private func options(_ fixture: Fixture, _ home: URL) -> DocumentOptions<String> {
     var options = fixture.journaled()
     options.crashJournal = .directories(SystemPath(fixture.journals.path), SystemPath(home.path))
@@ -36,10 +46,7 @@ struct ReadOnlyJournalTests {
 
   @Test("CD-60: The unsaved contents of a killed process are offered by an open, and can be saved elsewhere")
   func restoring() async throws {
-    try await withVolume { fixture in
-      try fixture.write("old")
-      try fixture.leaveOrphan("typed")
-    } _: { fixture, home in
+    try await withOrphan { fixture, home in
       let names = try fixture.journalNames()
       let document = FileDocument(fixture.file, as: .text, options: options(fixture, home), in: nil)
       try await document.open()
@@ -88,10 +95,7 @@ struct ReadOnlyJournalTests {
 
   @Test("CD-75: A journal that stands for another one which can't be removed is the only one that's offered")
   func replaced() async throws {
-    try await withVolume { fixture in
-      try fixture.write("old")
-      try fixture.leaveOrphan("typed")
-    } _: { fixture, home in
+    try await withOrphan { fixture, home in
       let lock = try #require(try fixture.journalNames().first { $0.hasSuffix(".lock") })
       let header = JournalRecord.Header(
         sequence: 0, time: .now, path: SystemPath(fixture.file.path), identity: nil, base: nil,
@@ -107,10 +111,7 @@ struct ReadOnlyJournalTests {
 
   @Test("CD-60: A journal that can't be removed is offered again, and the error of the attempt says why")
   func discarding() async throws {
-    try await withVolume { fixture in
-      try fixture.write("old")
-      try fixture.leaveOrphan("typed")
-    } _: { fixture, home in
+    try await withOrphan { fixture, home in
       let document = FileDocument(fixture.file, as: .text, options: options(fixture, home), in: nil)
       try await document.open()
       let found = try #require(await document.recoveries.first)
@@ -127,10 +128,7 @@ struct ReadOnlyJournalTests {
 
   @Test("CD-60: A journal that can't be removed is kept as a version once, however often that's tried")
   func keepingAsVersion() async throws {
-    try await withVolume { fixture in
-      try fixture.write("old")
-      try fixture.leaveOrphan("typed")
-    } _: { fixture, home in
+    try await withOrphan { fixture, home in
       var options = options(fixture, home)
       options.versions = FileVersions(
         domain: fixture.domain, storage: .directory(home.deletingLastPathComponent().appending(path: "versions")))
