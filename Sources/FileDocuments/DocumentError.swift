@@ -139,6 +139,18 @@ extension DocumentError {
     .fileDeleted,
     "The file was deleted while the document was open. The contents are still here: save them with 'save(as:)', or close with "
       + "'discardingChanges'.")
+  /// The same for a package, most of whose members were only there.
+  private static let packageDeleted = DocumentError(
+    .fileDeleted,
+    "The package was deleted while the document was open. Only the members that are in memory are still here: those that the document has "
+      + "changed, or all of them after 'loadAll()'. If none is missing, save them with 'save(as:)'; otherwise read them with "
+      + "'contents(ofMember:)', or close with 'discardingChanges'.")
+
+  /// The same error with the remedy that a package needs.
+  func ofDocument(thatIsPackage isPackage: Bool) -> DocumentError {
+    code == .fileDeleted && isPackage ? .packageDeleted : self
+  }
+
   static func alreadyOpen(_ url: URL) -> DocumentError {
     DocumentError(
       .alreadyOpen,

@@ -85,7 +85,7 @@ extension FileDocument {
       if core.phase == .detached { TerminationFlush.enter(self) }
     case .finish(let id, let error, let didSave):
       arguments[id] = nil
-      callResults[id] = error.map { .failure($0) } ?? .success(didSave)
+      callResults[id] = error.map { .failure($0.ofDocument(thatIsPackage: isPackage)) } ?? .success(didSave)
       waitingCalls.wake(id)
     case .answer(let id, let error): waitingQuestions.removeValue(forKey: id)?.resume(returning: error)
     case .armTimer(let time):

@@ -29,8 +29,8 @@
       switch code {
       case .notOpen: "The document isn't open. Call 'open(completionHandler:)' first."
       case .fileDeleted:
-        "The file was deleted while the document was open. The contents are still here: save them with 'save(to:for:)' and "
-          + "'.forCreating', or drop them with 'updateChangeCount(.cleared)' and close."
+        "The file was deleted while the document was open. The contents are still here, but of a package only the members that "
+          + "were read or changed: save them with 'save(to:for:)' and '.forCreating', or drop them with 'updateChangeCount(.cleared)' and close."
       default: message
       }
     }

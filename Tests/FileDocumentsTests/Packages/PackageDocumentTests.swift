@@ -409,6 +409,10 @@ struct PackageDocumentTests {
       try await fixture.other.delete(fixture.album)
       let error = await #expect(throws: DocumentError.self) { try await document.save() }
       #expect(error?.code == .fileDeleted)
+      // The remedy isn't that of a file.
+      #expect(error?.message.contains("The package was deleted") == true)
+      #expect(error?.message.contains("'contents(ofMember:)'") == true)
+      #expect(try await document.contents(ofMember: SystemPath("a.txt")) == Data("a".utf8))
       #expect(!fixture.exists(fixture.album))
       try await document.save(as: fixture.url("rescued"))
       #expect(try fixture.members(of: fixture.url("rescued")) == ["a.txt": "a", "b.txt": "b"])
