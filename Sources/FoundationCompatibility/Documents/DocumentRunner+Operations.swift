@@ -166,19 +166,8 @@
             try document.write(contents, over: base, at: url)
           }
         }
-        return document.moveFile(to: target) { url, target, move in
-          if document.neighbour.hasLostFile(at: url) { return Finding(.missing) }
-          guard let present = try FileStamp.stamp(of: url) else { return Finding(.missing) }
-          if present != base {
-            try present.checkKind(base, at: url)
-            return Finding(.differsUnread, present, at: url)
-          }
-          try move(url, target)
-          do { return try document.write(contents, over: base, at: target) } catch {
-            // The former contents belong under the former name.
-            if (try? FileStamp.stamp(of: target)) == base { try? move(target, url) }
-            throw error
-          }
+        return document.moveFile(to: target) { url, target, announce in
+          try document.write(contents, over: base, at: url, asItemAt: target, announce)
         }
       } then: { [self] _, finding in
         isWriting = false
@@ -206,9 +195,10 @@
     func place(_ document: UIDocument, _ target: URL, _ taken: Snapshot?) {
       guard let contents = contents(of: document, taken: taken, { _ in }) else { return }
       let former = document.documentState.contains(.closed) ? nil : document.fileURL
-      perform(document) { document in
+      perform(document) { [isPresentedElsewhere] document in
         document.write(target, .forReplacing) { url in
           let finding = try document.write(contents, toPlace: url)
+          isPresentedElsewhere.withLock { $0 = true }
           document.present(at: url)
           return finding
         }

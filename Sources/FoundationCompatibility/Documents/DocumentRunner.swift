@@ -46,6 +46,8 @@
     private var presentationNumber: UInt64 = 0
     /// A message came after the presenter was registered and before the document was open.
     private var hasMissedMessages = false
+    /// Whether the presenter is at a new place that the core doesn't know yet: messages aren't about the place that it knows.
+    nonisolated let isPresentedElsewhere = Guarded(false)
     private var isEditingDisabled = false
     var isWriting = false
     /// The contents with which the operation began.
@@ -72,6 +74,7 @@
         if change == .forget { earlyCount.restart() }
       case .present:
         isPresented = true
+        isPresentedElsewhere.withLock { $0 = false }
         presentationNumber += 1
         TerminationFlush.enter(self)
         if hasMissedMessages { turns.append { self.receive(.itemChanged) } }
@@ -90,6 +93,7 @@
         places[id] = nil
         placeSnapshots[id] = nil
         saves.remove(id)
+        if saves.isEmpty { snapshot = nil }
         guard let handler = handlers.removeValue(forKey: id) else { return }
         turns.append {
           if let error, error.hasNoOperation { self.report(error) }
@@ -175,7 +179,10 @@
       askCount += 1
       let number = askCount
       pendingAsk = number
-      let handler = AwaitedHandler(of: .save, document) { [weak self] isSaved in
+      let fail: @Sendable (DocumentError) -> Void = { [weak self] error in
+        MainTurns.enter { [weak self] in self?.askedSaveFailed(number, error) }
+      }
+      let handler = AwaitedHandler(of: .save, document, failing: fail) { [weak self] isSaved in
         MainTurns.enter { [weak self] in self?.askedSaveEnded(number, isSaved) }
       }
       document.save(to: document.fileURL, for: .forOverwriting) { handler($0) }
@@ -189,6 +196,14 @@
       noteForeignWrite(document)
     }
 
+    /// The document's class keeps the handler.
+    private func askedSaveFailed(_ number: UInt64, _ error: DocumentError) {
+      // Otherwise what it was asked for is done or has failed by now.
+      guard pendingAsk == number else { return }
+      pendingAsk = nil
+      complete(Finding(error))
+    }
+
     private func end(_ handlers: [DocumentHandler], _ outcome: OperationOutcome) {
       if outcome.isDifference {
         heldHandlers += handlers
@@ -199,7 +214,7 @@
 
     /// A save that doesn't begin at once has its contents nevertheless.
     private func takeSnapshot(_ document: UIDocument) {
-      if saves.isEmpty || isWriting { return }
+      if saves.isEmpty { return }
       snapshot = makeSnapshot(document)
     }
 
@@ -286,8 +301,11 @@
       }
       // A save is made also if nobody has noted a change.
       if !core.published.hasUnsavedChanges { edit(.done) }
+      let isBehindWrite = isWriting
+      // The write that runs has contents of its own: this save has those of now, whether or not anybody has noted a change.
+      if isBehindWrite, operationRevision == core.published.revision { edit(.done) }
       call(.save) { handler($0) }
-      takeSnapshot(document)
+      if isBehindWrite || !isWriting { takeSnapshot(document) }
     }
   }
 
@@ -314,12 +332,15 @@
   // MARK: - Messages
 
   extension DocumentRunner {
+    /// Whether messages of the presenter are about the file that the core knows; those that aren't lead to a look at the file when it does.
+    private var takesMessages: Bool { isPresented && !isPresentedElsewhere.withLock { $0 } }
+
     func note(_ event: DocumentEvent) {
-      if isPresented { receive(event) } else { hasMissedMessages = true }
+      if takesMessages { receive(event) } else { hasMissedMessages = true }
     }
 
     func relinquish(_ writer: @Sendable ((@Sendable () -> Void)?) -> Void) {
-      guard isPresented else {
+      guard takesMessages else {
         hasMissedMessages = true
         return writer(nil)
       }

@@ -106,9 +106,62 @@
           return
         }
       }
-      throw SystemError(
+      throw SystemError.replacedMeanwhile(item)
+    }
+  }
+
+  /// The symbolic link that was at a place: nothing is lost with it.
+  struct FoundLink: Sendable {
+    private let target: SystemPath
+    private let status: FileStatus
+
+    /// - Parameters:
+    ///   - path: Where the link is.
+    ///   - status: Its status, before its target is read.
+    /// - Throws: `SystemError` if it can't be read.
+    init(at path: SystemPath, _ status: FileStatus) throws(SystemError) {
+      target = try HostFileSystem().readLink(path, at: .workingDirectory)
+      self.status = status
+    }
+
+    /// Throws ESTALE unless an item is this link.
+    ///
+    /// A change of its place alone changes `st_ctime`, which isn't compared.
+    func check(_ item: DirectoryItem) throws(SystemError) {
+      let files = HostFileSystem()
+      if let now = try files.statusIfPresent(of: item.name, at: item.directory), now.hasContents(of: status),
+        (try? files.readLink(item.name, at: item.directory)) == target
+      {
+        return
+      }
+      throw SystemError.replacedMeanwhile(item)
+    }
+  }
+
+  extension SystemError {
+    fileprivate static func replacedMeanwhile(_ item: DirectoryItem) -> SystemError {
+      SystemError(
         call: "replaceItem", paths: [item.name], errno: SystemError.Number.changedMeanwhile.rawValue,
         advice: "Another program has written it meanwhile.")
+    }
+  }
+
+  /// The item that a save has found at its place, and may replace.
+  enum ExpectedItem: Sendable {
+    case item(StampedItem)
+    case link(FoundLink)
+
+    var item: StampedItem? {
+      if case .item(let item) = self { return item }
+      return nil
+    }
+
+    /// Throws ESTALE unless an item is this one.
+    func check(_ item: DirectoryItem, _ replaced: ReplacedMembers) throws(SystemError) {
+      switch self {
+      case .item(let expected): try expected.check(item, replaced)
+      case .link(let expected): try expected.check(item)
+      }
     }
   }
 
@@ -116,11 +169,13 @@
   struct SafeSave: Sendable {
     let place: SystemPath
     /// The item that may be replaced; any if it's `nil`.
-    let expected: StampedItem?
+    let expected: ExpectedItem?
     /// Its members, as they were when it became a version; `nil` if it's the document's own.
     var members: ReplacedMembers?
     /// Nothing was there: an item that's there by now is another program's.
     var expectsNothing = false
+    /// Where the document's file is until the save has ended: its metadata and its unchanged members are taken over.
+    var original: URL?
     /// The item that has taken its place.
     var written: StampedItem?
   }

@@ -58,11 +58,12 @@
       }
     }
 
-    /// Moves the document's file from one place to the other.
-    typealias Move = (_ from: URL, _ target: URL) throws -> Void
-
-    /// Accesses the document's file and the place that it's moved to; `body` gets both, and what moves the file.
-    nonisolated func moveFile(to target: URL, _ body: (URL, URL, Move) throws -> Finding) -> Finding {
+    /// Accesses the document's file and the place that it's moved to.
+    ///
+    /// `body` gets both, and what notifies others that the file is at the second one by now.
+    nonisolated func moveFile(
+      to target: URL, _ body: (_ file: URL, _ target: URL, _ announce: () -> Void) throws -> Finding
+    ) -> Finding {
       following { asked in move(asked, to: target, body) }
     }
 
@@ -85,7 +86,7 @@
     }
 
     private nonisolated func move(
-      _ asked: URL, to target: URL, _ body: (URL, URL, Move) throws -> Finding
+      _ asked: URL, to target: URL, _ body: (URL, URL, () -> Void) throws -> Finding
     ) -> Finding {
       var (problem, finding): (NSError?, Finding?) = (nil, nil)
       let coordinator = NSFileCoordinator(filePresenter: self)
@@ -94,18 +95,9 @@
       ) { url, target in
         if isOutrun(asked, at: url) { return finding = .outrun }
         do {
-          finding = try body(url, target) { url, target in
-            var laterProblem: SystemError?
-            do throws(SystemError) {
-              try HostFileSystem().moveItem(from: url.systemPath, to: target.systemPath, replacing: false)
-            } catch {
-              if error.errno == EEXIST { throw CocoaError.error(.fileWriteFileExists, url: target) }
-              if !error.isChangeInPlace { throw error }
-              laterProblem = error
-            }
+          finding = try body(url, target) {
             coordinator.item(at: url, didMoveTo: target)
             present(at: target)
-            if let laterProblem { throw laterProblem }
           }
         } catch { finding = Finding(error, at: target, isReading: false) }
       }
@@ -147,7 +139,7 @@
         // The new package has none of these files.
         if found.hasMemberLeftovers { try memberLeftovers(at: url).takeBeforeReplacement() }
         do {
-          let finding = try write(contents, to: url, for: .forOverwriting, insteadOf: found)
+          let finding = try write(contents, to: url, for: .forOverwriting, insteadOf: .item(found))
           neighbour.hold(url)
           return finding
         } catch let error as ChangedMeanwhile {
@@ -168,12 +160,13 @@
     ///
     /// `members` are those of a package that isn't the document's own; otherwise they are compared with what the document has read.
     nonisolated func write(
-      _ contents: SharedReference<Any>, to url: URL, for operation: SaveOperation, insteadOf found: StampedItem? = nil,
-      _ members: ReplacedMembers? = nil, expectsNothing: Bool = false
+      _ contents: SharedReference<Any>, to url: URL, for operation: SaveOperation, insteadOf found: ExpectedItem? = nil,
+      _ members: ReplacedMembers? = nil, expectsNothing: Bool = false, original: URL? = nil
     ) throws -> Finding {
       let attributes = try fileAttributesToWrite(to: url, for: operation)
       saving.withLock {
-        $0 = SafeSave(place: url.systemPath, expected: found, members: members, expectsNothing: expectsNothing)
+        $0 = SafeSave(
+          place: url.systemPath, expected: found, members: members, expectsNothing: expectsNothing, original: original)
       }
       defer { saving.withLock { $0 = nil } }
       try writeContents(contents.value, andAttributes: attributes, safelyTo: url, for: operation)

@@ -1,4 +1,5 @@
 #if !canImport(ObjectiveC)
+  internal import FileCoordination
   internal import FilePackages
   internal import Foundation
   internal import Glibc
@@ -7,6 +8,9 @@
   // How a document's file is read and written, unless its class says otherwise.
 
   extension UIDocument {
+    /// The door to the kernel for what takes the place of files.
+    nonisolated var files: any FileSystem { CompatibilityDomain.current.configuration.fileSystem }
+
     nonisolated func readContents(of url: URL) throws {
       var isDirectory = ObjCBool(false)
       _ = unsafe FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory)
@@ -39,13 +43,15 @@
     ) throws {
       let place = url.systemPath
       let save = saving.withLock { $0?.place == place ? $0 : nil }
-      try withDraft(beside: url) { new in
-        let isThere = try HostFileSystem().statusIfPresent(of: place) != nil
+      try withDraft(named: place.lastComponent, beside: save?.original ?? url) { new in
+        let isThere = try files.statusIfPresent(of: place) != nil
         let restore = (contents as? FileWrapper)?.capturePlaces()
         do {
-          try writeContents(contents, to: new.url, for: operation, originalContentsURL: isThere ? url : nil)
+          let original = save?.original ?? (isThere ? url : nil)
+          try writeContents(contents, to: new.url, for: operation, originalContentsURL: original)
           if isThere, save?.expectsNothing != true { return try exchange(new, with: url, save, attributes) }
           if save?.expected != nil { throw ChangedMeanwhile() }
+          if let original = save?.original { try copyMetadata(of: original, to: new) }
           try set(attributes, of: new)
           if save?.expectsNothing == true {
             try add(new, at: url)
@@ -69,15 +75,33 @@
       try FileManager.default.setAttributes(Dictionary(known) { first, _ in first }, ofItemAtPath: new.url.path)
     }
 
+    private nonisolated func copyMetadata(of original: URL, to new: Draft) throws {
+      do throws(SystemError) {
+        try files.copyMetadata(from: original.systemPath, to: new.url.systemPath)
+      } catch {
+        // A link has none that matter.
+        if error.number != .tooManySymbolicLinkLevels { throw FileManager.cocoaError(error, original) }
+      }
+    }
+
     /// Puts what was written at a place where nothing was, unless another program has made an item there since.
     private nonisolated func add(_ new: Draft, at url: URL) throws {
-      let (files, source) = (HostFileSystem(), new.url.systemPath)
+      let (source, place) = (new.url.systemPath, url.systemPath)
+      let isCopy = saving.withLock { $0?.place == place && $0?.original != nil }
+      let written = try? FileStamp.find(at: source)
       do throws(SystemError) {
         try files.synchronizeItem(at: source)
-        try files.moveItem(from: source, to: url.systemPath, replacing: false)
-      } catch { throw error.errno == EEXIST ? ChangedMeanwhile() : FileManager.cocoaError(error, url) as any Error }
+        try files.moveItem(from: source, to: place, replacing: false)
+      } catch {
+        // The document's file is still where it was: nothing has happened then.
+        if error.isChangeInPlace, isCopy { try? files.moveItem(from: place, to: source, replacing: false) }
+        throw error.errno == EEXIST ? ChangedMeanwhile() : FileManager.cocoaError(error, url) as any Error
+      }
       // A class may write again: that's its own file.
-      saving.withLock { $0?.expectsNothing = false }
+      saving.withLock {
+        $0?.expectsNothing = false
+        if $0?.place == place { $0?.written = written }
+      }
     }
 
     /// Puts what was written in the place of the file, unless another program has written that since it was compared.
@@ -85,7 +109,7 @@
       _ new: Draft, with url: URL, _ save: SafeSave?, _ attributes: [AnyHashable: Any]
     ) throws {
       let expected = save?.expected
-      let (files, place, source) = (HostFileSystem(), url.systemPath, new.url.systemPath)
+      let (place, source) = (url.systemPath, new.url.systemPath)
       func failure(_ error: SystemError) -> any Error {
         let isChange = error.number == .changedMeanwhile || error.number == .noSuchFileOrDirectory
         return expected != nil && isChange ? ChangedMeanwhile() : FileManager.cocoaError(error, url)
@@ -98,7 +122,7 @@
       }
       try set(attributes, of: new)
       let written = try? FileStamp.find(at: source)
-      let replaced = try save?.members ?? membersReplaced(in: expected, by: written, at: place)
+      let replaced = try save?.members ?? membersReplaced(in: expected?.item, by: written, at: place)
       do throws(SystemError) {
         try files.beginExchange(new.directory)
         try files.exchangeItem(at: source, with: place) { (item) throws(SystemError) in
@@ -122,16 +146,19 @@
     }
 
     /// A place beside a file, for what will change places with it.
-    private struct Draft {
+    struct Draft {
       let url: URL
       /// The directory around it.
       let directory: FileDescriptor
     }
 
-    /// Runs `body` with a place beside a file, in a directory that's gone afterwards, and that the next open removes if this process is
-    /// killed.
-    private nonisolated func withDraft(beside url: URL, _ body: (Draft) throws -> Void) throws {
-      let (files, place) = (HostFileSystem(), url.systemPath)
+    /// The item in a draft is needed: it stays there until the next open makes a version of it.
+    struct NeededDraft: Error { let cause: any Error }
+
+    /// Runs `body` with a place beside a file, in a directory that's gone afterwards, and that the next open of the file removes if this
+    /// process is killed.
+    nonisolated func withDraft(named name: SystemPath, beside url: URL, _ body: (Draft) throws -> Void) throws {
+      let (files, place) = (files, url.systemPath)
       let (parent, folder, use): (FileDescriptor, SystemPath, FileDescriptor)
       do throws(SystemError) {
         parent = try files.open(place.parent, at: .workingDirectory, flags: .directory, mode: 0)
@@ -142,13 +169,18 @@
           throw error
         }
       } catch { throw FileManager.cocoaError(error, url) }
+      var isNeeded = false
       defer {
-        try? files.removeDisplaced(DirectoryItem(name: folder, directory: parent, place: place.parent))
+        if !isNeeded { try? files.removeDisplaced(DirectoryItem(name: folder, directory: parent, place: place.parent)) }
         try? files.close(use)
         try? files.close(parent)
       }
-      try body(
-        Draft(url: place.parent.appending(folder).appending(place.lastComponent).foundationURL, directory: use))
+      do {
+        try body(Draft(url: place.parent.appending(folder).appending(name).foundationURL, directory: use))
+      } catch let needed as NeededDraft {
+        isNeeded = true
+        throw needed.cause
+      }
     }
   }
 #endif

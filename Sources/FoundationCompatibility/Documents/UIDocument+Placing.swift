@@ -71,6 +71,11 @@
         }
         let isReadable = status.kind == .regular || status.kind == .directory
         let found = isReadable ? try FileStamp.find(at: url.systemPath) : nil
+        var expected = found.map(ExpectedItem.item)
+        if status.kind == .symbolicLink {
+          guard let link = try? FoundLink(at: url.systemPath, status) else { continue }
+          expected = .link(link)
+        }
         // Before the version is made, so that later stores of other programs are seen.
         let members = try found?.members(at: url.systemPath)
         switch FoundItem(status, found?.stamp, newContents: contents.value) {
@@ -81,7 +86,7 @@
         case .refused(let kind): throw DocumentError.isOfAnotherKind(url, kind)
         }
         do {
-          return try write(contents, to: url, for: .forCreating, insteadOf: found, members)
+          return try write(contents, to: url, for: .forCreating, insteadOf: expected, members)
         } catch is ChangedMeanwhile {}
       }
       throw DocumentError(

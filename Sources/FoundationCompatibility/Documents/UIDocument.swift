@@ -29,7 +29,7 @@
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |
-  /// | `facts`, `inbox`, `saving`, `memberDigests`, `neighbour` | their locks | read and written on the threads of accesses |
+  /// | `facts`, `inbox`, `saving`, `memberDigests`, `neighbour`, `answerPatience`, `awaited` | their locks | read and written on the threads of accesses |
   /// | everything else | the main actor | |
   ///
   /// - Note: Rules UD-1 to UD-23, UD-26, and CD-01 to CD-33; the module `FileDocuments` lists them.
@@ -39,6 +39,9 @@
     nonisolated let saving = Guarded(SafeSave?.none)
     /// The hashes of the members that were read, since it was opened.
     nonisolated let memberDigests = Guarded(MemberDigests())
+    nonisolated let answerPatience = Guarded<Duration?>(.seconds(600))
+    /// The handlers that methods of the class have and haven't called, the oldest first.
+    nonisolated let awaited = Guarded<[ObjectIdentifier]>([])
     nonisolated let accessQueue: OperationQueue
     nonisolated let neighbour = DocumentNeighbour(in: CompatibilityDomain.current)
     private(set) lazy var runner = DocumentRunner(self)
@@ -237,11 +240,11 @@
     /// Saves the contents.
     ///
     /// The library saves through this method, too; an override calls `super`, or writes by itself and calls the handler. Saves that come
-    /// while one runs have one more save together. ``contents(forType:)`` has run when this method returns, unless another access of the
-    /// document runs.
+    /// while one runs have one more save together. ``contents(forType:)`` has run when this method returns, also while a save runs. If
+    /// something is changed, and noted, before such a save has its turn, it takes the contents of then.
     ///
     /// Further saves, readers and the end of the document wait as long as an override keeps the handler without calling it, since the file
-    /// may be half written until then. That's reported after a minute.
+    /// may be half written until then. That's reported after a minute, and the save fails after ``waitingForAnswers``.
     ///
     /// An item at a place that isn't the open document's becomes a version before it's replaced, see ``NSFileVersion``. The save fails if
     /// that's impossible, or if the item is of another kind: a directory isn't replaced by a file.

@@ -95,43 +95,30 @@ import Testing
     }
   }
 
-  @Test("CD-06: So they were if the save, which is to another place, has to wait for its turn")
-  func snapshotsOfWaitingSaves() async throws {
+  @Test(
+    "CD-06, CD-07: So they were if the save has to wait, because one runs or another one is before it; a noted change since then is in the file, or unsaved",
+    arguments: ["a.txt", "b.txt"], [false, true])
+  func snapshotsOfWaitingSaves(name: String, isNoted: Bool) async throws {
     try await withSandbox { box in
       let document = NoteDocument(fileURL: try box.write("a.txt", "one"))
       #expect(await document.open())
       document.type(" two")
-      let place = box.url("b.txt")
+      let place = box.url(name)
       let isSaved = await withCheckedContinuation { end in
         document.save(to: document.fileURL, for: .forOverwriting)
+        // Nobody has noted this, but a save was asked for.
+        document.text = "two"
         let count = document.journal.count(of: "contents")
-        document.save(to: place, for: .forCreating) { end.resume(returning: $0) }
+        document.save(to: place, for: name == "a.txt" ? .forOverwriting : .forCreating) { end.resume(returning: $0) }
         #expect(document.journal.count(of: "contents") == count + 1)
-        // Nobody has noted this.
-        document.text = "three"
+        if isNoted { document.type(" three") } else { document.text = "three" }
       }
-      #expect(try isSaved && box.text(place) == "one two" && document.fileURL == place)
+      let text = try box.text(place)
+      #expect(isSaved && document.fileURL == place)
+      #expect(isNoted ? document.hasUnsavedChanges || text == "two three" : text == "two")
       document.type("!")
       #expect(await document.close())
-      #expect(try box.text(place) == "three!")
-    }
-  }
-
-  @Test("CD-06, CD-07: Edits while it waits are in the file, or unsaved")
-  func editsOfWaitingSaves() async throws {
-    try await withSandbox { box in
-      let document = NoteDocument(fileURL: try box.write("a.txt", "one"))
-      #expect(await document.open())
-      document.type(" two")
-      let place = box.url("b.txt")
-      let isSaved = await withCheckedContinuation { end in
-        document.save(to: document.fileURL, for: .forOverwriting)
-        document.save(to: place, for: .forCreating) { end.resume(returning: $0) }
-        document.type(" three")
-      }
-      #expect(try isSaved && (document.hasUnsavedChanges || box.text(place) == "one two three"))
-      #expect(await document.close())
-      #expect(try box.text(place) == "one two three")
+      #expect(try box.text(place) == (isNoted ? "two three!" : "three!"))
     }
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationCompatibility
+import SystemInterface
 import TestSupport
 import Testing
 
@@ -60,6 +61,37 @@ import Testing
       }
       #expect(await document.save(to: place, for: .forCreating))
       #expect(try box.text(place) == "mine" && Set(kept(place)) == ["precious", "theirs"])
+      #expect(await document.close())
+    }
+  }
+
+  @Test(
+    "CD-77: So does what another program puts in the place of a link until the last instant, unless it's another link",
+    arguments: ["file", "renamed file", "link"])
+  func linkReplacedMeanwhile(kind: String) async throws {
+    try await withSandbox { box in
+      let (target, other) = (try box.write("target.txt", "target"), try box.write("other.txt", "other"))
+      let place = box.url("b.txt")
+      try FileManager.default.createSymbolicLink(at: place, withDestinationURL: target)
+      let document = NoteDocument(fileURL: place)
+      document.text = "mine"
+      var isFirst = true
+      document.whileWriting = {
+        if isFirst {
+          try? FileManager.default.removeItem(at: place)
+          switch kind {
+          case "file": try? Data("theirs".utf8).write(to: place)
+          case "renamed file": _ = try? rename(box.write("new.txt", "theirs").path, place.path)
+          default: try? FileManager.default.createSymbolicLink(at: place, withDestinationURL: other)
+          }
+        }
+        isFirst = false
+      }
+      #expect(await document.save(to: place, for: .forCreating))
+      #expect(try box.text(place) == "mine" && kept(place) == (kind == "link" ? [] : ["theirs"]))
+      #expect(try box.text(target) == "target" && box.text(other) == "other")
+      let names = try FileManager.default.contentsOfDirectory(atPath: box.root.path)
+      #expect(Set(names) == ["b.txt", "target.txt", "other.txt"])
       #expect(await document.close())
     }
   }
@@ -187,6 +219,27 @@ import Testing
     }
   }
 
+  @Test("CD-19: A message about the new place that comes before the document knows that it's there isn't lost")
+  func earlyMessage() async throws {
+    try await withSandbox { box in
+      let document = HastyNote(fileURL: try box.write("a.txt", "one"))
+      #expect(await document.open())
+      document.type(" two")
+      let place = box.url("b.txt")
+      // Right after the document has its new presenter, and before the main queue has the end of its save.
+      document.whenPresented.withLock { action in
+        action = {
+          try? Data("theirs".utf8).write(to: place)
+          document.presentedItemDidChange()
+        }
+      }
+      #expect(await document.save(to: place, for: .forCreating))
+      #expect(document.whenPresented.withLock { $0 == nil })
+      #expect(await document.close())
+      #expect(try document.text == "theirs" && box.text(place) == "theirs")
+    }
+  }
+
   @Test("CD-38: If there can't be a version of it, nothing is overwritten, and the error is one of Cocoa")
   func noVersion() async throws {
     try await withSandbox { box in
@@ -213,6 +266,17 @@ private final class ObservingNote: NoteDocument {
   }
 
   override nonisolated var observesUncoordinatedChanges: Bool { isObserving }
+}
+
+/// A note that does something when it's presented at another place.
+private final class HastyNote: NoteDocument {
+  nonisolated let whenPresented = Guarded<(@Sendable () -> Void)?>(nil)
+
+  override nonisolated var presentedItemURL: URL? {
+    let url = super.presentedItemURL
+    if url?.lastPathComponent == "b.txt" { whenPresented.withLock { $0.take() }?() }
+    return url
+  }
 }
 
 /// A note in a package.

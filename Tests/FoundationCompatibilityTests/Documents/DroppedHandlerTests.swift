@@ -1,4 +1,5 @@
 import FileCoordinationTesting
+import FileDocuments
 import Foundation
 import SystemInterface
 import Testing
@@ -54,6 +55,19 @@ private final class LateNote: NoteDocument {
     kept = []
     if askCount < 3 { kept = [completionHandler] }
     super.save(to: url, for: saveOperation, completionHandler: askCount < 3 ? nil : completionHandler)
+  }
+}
+
+/// Keeps the handlers of saves, and doesn't save.
+private final class HoardingNote: NoteDocument {
+  var hoards = true
+  private(set) var kept: [(Bool) -> Void] = []
+
+  override func save(
+    to url: URL, for saveOperation: SaveOperation, completionHandler: ((Bool) -> Void)? = nil
+  ) {
+    if !hoards { return super.save(to: url, for: saveOperation, completionHandler: completionHandler) }
+    if let completionHandler { kept.append(completionHandler) }
   }
 }
 
@@ -184,6 +198,103 @@ private final class EagerNote: NoteDocument {
     }
   }
 
+  @Test("PP-10: A handler that's kept beyond the document's deadline ends the call with an error that names the method")
+  func keptForever() throws {
+    try withSandbox { box in
+      let (document, clock) = (LateKeepingNote(fileURL: box.url("a.txt")), VirtualClock())
+      #expect(document.waitingForAnswers == .seconds(600))
+      document.waitingForAnswers = .seconds(30)
+      let (results, errors) = (Guarded<[Bool]>([]), Guarded<[String]>([]))
+      let handler = AwaitedHandler(of: .save, document, clock) { error in
+        errors.withLock { $0.append(error.message) }
+      } _: { isDone in
+        results.withLock { $0.append(isDone) }
+      }
+      // A deadline that's set later is for later calls.
+      document.waitingForAnswers = nil
+      let unlimited = AwaitedHandler(of: .close, document, clock) { isDone in results.withLock { $0.append(isDone) } }
+      unlimited(true)
+      clock.advance(by: .seconds(30) - .nanoseconds(1))
+      #expect(errors.withLock { $0.isEmpty })
+      clock.advance(by: .nanoseconds(1))
+      let method = "'LateKeepingNote.save(to:for:completionHandler:)'"
+      #expect(errors.withLock { $0.count == 1 && $0[0].contains("\(method) wasn't called within 30.0 seconds") })
+      let report = "\(method) was called after the document had given up"
+      let reportCount = { Sandbox.misuse.entries.count { $0.contains(report) } }
+      #expect(reportCount() == 0)
+      handler(true)
+      handler(true)
+      #expect(reportCount() == 1 && results.withLock { $0 } == [true])
+      clock.advance(by: .seconds(600))
+      #expect(errors.withLock { $0.count } == 1)
+    }
+  }
+
+  @Test(
+    "PP-10: A call that waits for another one's handler isn't blamed for it, and an access that runs counts as progress"
+  )
+  func keptByAnother() async throws {
+    try await withSandbox { box in
+      let (document, clock) = (PatientNote(fileURL: box.url("a.txt")), VirtualClock())
+      document.waitingForAnswers = .seconds(30)
+      let errors = Guarded<[String]>([])
+      let fail: @Sendable (String) -> @Sendable (DocumentError) -> Void = { name in
+        { _ in errors.withLock { $0.append(name) } }
+      }
+      let outer = AwaitedHandler(of: .autosave, document, clock, failing: fail("outer")) { _ in }
+      let inner = AwaitedHandler(of: .save, document, clock, failing: fail("inner")) { _ in outer(false) }
+      let (running, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      document.performAsynchronousFileAccess {
+        running.signal()
+        end.wait()
+      }
+      await withCheckedContinuation { begun in
+        Thread.detachNewThread {
+          running.wait()
+          begun.resume()
+        }
+      }
+      for _ in 0..<100 { clock.advance(by: .seconds(30)) }
+      #expect(errors.withLock { $0.isEmpty })
+      end.signal()
+      await withCheckedContinuation { over in
+        Thread.detachNewThread {
+          document.accessQueue.waitUntilAllOperationsAreFinished()
+          over.resume()
+        }
+      }
+      clock.advance(by: .seconds(30))
+      #expect(errors.withLock { $0.first } == "inner")
+      withExtendedLifetime((outer, inner)) {}
+    }
+  }
+
+  @Test(
+    "PP-10: A document whose class keeps the handler of a save gives up, lets the reader go, and can be saved again")
+  func keptByClass() async throws {
+    try await withSandbox { box in
+      let document = HoardingNote(fileURL: try box.write("a.txt", "one"))
+      #expect(await document.open())
+      document.waitingForAnswers = .milliseconds(1)
+      document.type(" two")
+      let url = document.fileURL
+      await #expect(throws: (any Error).self) { try await readElsewhere(url) }
+      let error = try #require(document.errors.first as NSError?)
+      #expect(error.localizedDescription.contains("'HoardingNote.save(to:for:completionHandler:)'"))
+      #expect(document.documentState == .savingError && document.hasUnsavedChanges)
+      #expect(await document.autosave() == false)
+      document.hoards = false
+      document.waitingForAnswers = nil
+      // An answer that comes too late.
+      for handler in document.kept { handler(true) }
+      #expect(document.hasUnsavedChanges)
+      document.type(" three")
+      #expect(try await readElsewhere(url) == "one two three")
+      #expect(document.documentState == .normal)
+      #expect(await document.close())
+    }
+  }
+
   @Test("CD-27: A handler that's called in time isn't reported, and neither is one that goes with its document")
   func inTime() throws {
     try withSandbox { box in
@@ -209,4 +320,6 @@ private final class EagerNote: NoteDocument {
 }
 
 private final class KeepingNote: UIDocument {}
+private final class LateKeepingNote: UIDocument {}
+private final class PatientNote: UIDocument {}
 private final class PunctualNote: UIDocument {}
