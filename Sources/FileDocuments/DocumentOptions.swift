@@ -69,7 +69,8 @@ public struct DocumentOptions<Contents: Sendable>: Sendable {
   /// stated.
   ///
   /// It's made, or replaced, before the first save after each opening. If that fails nothing is overwritten, and the state has
-  /// code ``DocumentError/Code/backupNotKept``.
+  /// code ``DocumentError/Code/backupNotKept``. Runs away from the document's actor; without a name before ``deadline`` nothing is
+  /// overwritten either, and the code is ``DocumentError/Code/timedOut``.
   ///
   /// - Note: Rule CD-46.
   public var backupName: (@Sendable (_ name: String) -> String)?

@@ -15,6 +15,9 @@ extension FileDocument {
   /// The document looks for leftovers of killed saves, and for versions, when this has returned: until then a program that lists the directory
   /// may see leftovers. Other calls of the document wait for the end of that search, for as long as their deadlines allow.
   ///
+  /// With a crash journal the unsaved contents of killed processes are looked for before this returns. If the format doesn't read them
+  /// before the deadline, or this task is cancelled then, the document is open nevertheless, and ``recoveries`` has them when they're read.
+  ///
   /// - Parameters:
   ///   - contents: The contents of a new file, which is made if nothing is there.
   ///   - deadline: How long to wait; that of the options unless stated.
@@ -26,8 +29,9 @@ extension FileDocument {
   public func open(
     creatingWith contents: Contents? = nil, within deadline: Duration? = nil
   ) async throws(DocumentError) {
+    let end = endOfWait(deadline)
     try await call(.open, CallArgument(url: board.snapshot.url, contents: contents), deadline)
-    await findRecoveries()
+    await awaitRecoveries(until: end)
   }
 
   /// Saves what is unsaved.
@@ -54,6 +58,9 @@ extension FileDocument {
   ///
   /// If the document was opened several times, it stays open for the others.
   ///
+  /// The crash journal is gone when this returns, unless the deadline passes or this task is cancelled while it's being removed: that goes on
+  /// then.
+  ///
   /// - Parameters:
   ///   - isDiscarding: Whether unsaved changes are dropped.
   ///   - deadline: How long to wait; that of the options unless stated.
@@ -64,8 +71,9 @@ extension FileDocument {
   public func close(
     discardingChanges isDiscarding: Bool = false, within deadline: Duration? = nil
   ) async throws(DocumentError) -> Bool {
+    let end = endOfWait(deadline)
     let didSave = try await call(.close(isDiscarding: isDiscarding), nil, deadline)
-    await awaitEndOfJournal()
+    await awaitEndOfJournal(until: end)
     return didSave
   }
 
@@ -170,15 +178,34 @@ extension FileDocument {
 
   /// Deletes the file, and closes the document.
   ///
-  /// Unsaved changes are dropped.
+  /// Unsaved changes are dropped. The crash journal goes as with ``close(discardingChanges:within:)``.
   ///
   /// - Parameter deadline: How long to wait; that of the options unless stated.
   /// - Throws: ``DocumentError``, with code `.fileDeleted` if the file is gone already, or `.notWritable` if its directory can't be
   ///   written; the document is still open.
   /// - Note: Rule CD-40.
   public func delete(within deadline: Duration? = nil) async throws(DocumentError) {
+    let end = endOfWait(deadline)
     try await call(.delete, nil, deadline)
-    await awaitEndOfJournal()
+    await awaitEndOfJournal(until: end)
+  }
+
+  /// When a call that begins now has to end; `nil` if it may take its time.
+  func endOfWait(_ deadline: Duration?) -> MonotonicTime? {
+    (deadline ?? options.deadline).map { options.clock.now.advanced(by: $0) }
+  }
+
+  /// Waits for work that isn't an operation of the document, until a time or the cancellation of this task at most.
+  ///
+  /// The task of the work is cancelled then, and its result is dropped.
+  func wait<Value: Sendable>(
+    until end: MonotonicTime?, for work: @escaping @Sendable () async throws -> Value
+  ) async throws(DocumentError) -> Value {
+    let duration = end.map { options.clock.now.duration(to: $0) }
+    if let duration, duration <= .zero { throw .timedOut }
+    do { return try await ProgramCode.run(atMost: duration, options.clock, orFail: .timedOut, work) } catch {
+      throw DocumentError(error)
+    }
   }
 
   /// Makes a call, and waits for its end.

@@ -7,7 +7,8 @@ extension FileDocument {
   /// Changes the contents.
   ///
   /// Waits while another program writes the file, or its text is taken over; see ``DocumentState/editingObstacles``. The document saves
-  /// by itself, see ``AutosavePolicy``.
+  /// by itself, see ``AutosavePolicy``: an edit of a file never waits for that, and one of a package waits until a save that runs has ended,
+  /// since members that weren't read are in another directory then.
   ///
   /// - Parameters:
   ///   - edit: The meaning of the change for the count of unsaved changes: a new edit, or one taken back or made again.
@@ -28,7 +29,10 @@ extension FileDocument {
 
   /// Suspends until the contents can be changed; nothing else runs on the actor between its return and the caller's next step.
   func waitForEditing(within deadline: Duration?) async throws(DocumentError) {
-    let end = (deadline ?? options.deadline).map { options.clock.now.advanced(by: $0) }
+    try await waitForEditing(until: endOfWait(deadline))
+  }
+
+  func waitForEditing(until end: MonotonicTime?) async throws(DocumentError) {
     while core.editingError != nil {
       try await call(.awaitEditing, nil, end.map { options.clock.now.duration(to: $0) })
     }
@@ -45,8 +49,10 @@ extension FileDocument {
   ///   - size: How much it changes, in the unit of ``AutosavePolicy/sizeMax``.
   ///   - change: Changes the contents in place. It must not use the document.
   /// - Returns: The result of `change`.
-  /// - Throws: ``DocumentError`` with code `.notOpen`, or `.editingDisabled` with the reason; `change` hasn't run then.
+  /// - Throws: ``DocumentError`` with code `.notOpen`, or `.editingDisabled` with the reason, also while a package is being saved; `change`
+  ///   hasn't run then.
   /// - Complexity: As of ``edit(_:size:within:_:)``.
+  /// - Note: Rule CD-33.
   @discardableResult
   public func editNow<Result>(
     _ edit: DocumentEdit = .done, size: Int = 1, _ change: (inout Contents) -> Result

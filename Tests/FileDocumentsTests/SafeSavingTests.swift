@@ -188,6 +188,52 @@ struct SafeSavingTests {
     }
   }
 
+  @Test("CD-46, CD-43: A name for the backup that never comes keeps neither the call nor the access to the file")
+  func hungBackupName() async throws {
+    try await withFixture { fixture in
+      let gate = TestGate()
+      defer { gate.open() }
+      let document = try await fixture.open { options in
+        options.deadline = .seconds(5)
+        options.backupName = { name in
+          gate.passBlocking()
+          return "\(name)~"
+        }
+      }
+      try await document.edit { $0 = "new" }
+      let saving = Task { try await document.save() }
+      try await gate.waitForArrival()
+      fixture.clock.advance(by: .seconds(5))
+      await #expect { try await saving.value } throws: { ($0 as? DocumentError)?.code == .timedOut }
+      #expect(try await fixture.other.contents(of: fixture.file, options: .withoutChanges) == Data("old".utf8))
+      gate.open()
+      try await document.save()
+      #expect(try fixture.text(of: fixture.url("note.txt~")) == "old" && fixture.text() == "new")
+      try await document.close()
+    }
+  }
+
+  @Test("CD-45, CD-43: A check of an autosave that never answers keeps no access to the file beyond the deadline")
+  func hungAutosaveCheck() async throws {
+    try await withFixture { fixture in
+      let gate = TestGate()
+      defer { gate.open() }
+      let document = try await fixture.open("old", .text, AutosavePolicy(idleTime: .seconds(2))) { options in
+        options.deadline = .seconds(5)
+        options.autosaveCheck = { _ in gate.passBlocking() }
+      }
+      try await document.edit { $0 = "new" }
+      fixture.clock.advance(by: .seconds(2))
+      try await gate.waitForArrival()
+      fixture.clock.advance(by: .seconds(5))
+      try await document.waitUntil { $0.state.savingError?.code == .timedOut }
+      #expect(try await fixture.other.contents(of: fixture.file, options: .withoutChanges) == Data("old".utf8))
+      try await document.save()
+      #expect(try fixture.text() == "new")
+      try await document.close()
+    }
+  }
+
   @Test("CD-43: A revert whose version can't be kept in time has timed out")
   func timedOutRevert() async throws {
     try await withFixture { fixture in

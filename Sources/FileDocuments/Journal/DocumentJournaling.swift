@@ -18,6 +18,10 @@ struct DocumentJournaling<Contents: Sendable>: Sendable {
   var recoveries: [DocumentRecovery<Contents>] = []
   /// Ends when all those are removed that aren't needed any more.
   var releasing: Task<Void, Never>?
+  /// Writes a record.
+  var writing: Task<Void, Never>?
+  /// Looks for the journals of other processes, and ends after those before it.
+  var search: Task<Void, Never>?
   /// Why nothing could be looked for.
   var searchError: DocumentError?
   /// How often the file has moved.
@@ -228,7 +232,9 @@ struct JournalWork<Contents: Sendable>: Sendable {
   @concurrent
   func recovered(_ record: JournalRecord, onto base: Stored?) async -> RecoveredContents<Contents> {
     guard record.header.form == .package else {
-      let contents = try? format.contents(of: Data(record.contents))
+      let contents = try? await FormatCode.run(atMost: options.deadline, options.clock) { [format] in
+        try format.contents(of: Data(record.contents))
+      }
       return RecoveredContents(contents: contents, isNeedless: ContentHash(of: record.contents) == base?.tag)
     }
     guard let package = base?.contents as? PackageTree, let manifest = try? PackageManifest(bytes: record.contents)

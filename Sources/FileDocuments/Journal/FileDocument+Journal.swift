@@ -8,7 +8,12 @@ extension FileDocument {
   /// Reports the unsaved contents to the journal after each event of the document, if they have changed.
   func noteForJournal() {
     guard let journaling else { return }
-    if core.phase == .closed { dropRecoveries() }
+    if core.phase == .closed {
+      // A format that never ends keeps nobody: neither the record nor the contents of others are needed any more.
+      journaling.writing?.cancel()
+      journaling.search?.cancel()
+      dropRecoveries()
+    }
     if core.savedRevision > journaling.core.saved { receiveForJournal(.saved(core.savedRevision)) }
     let stamp = core.hasUnsavedChanges ? journalStamp : nil
     if stamp != self.journaling?.core.target { receiveForJournal(.changed(stamp)) }
@@ -42,7 +47,11 @@ extension FileDocument {
       guard let contents = memory.contents else { preconditionFailure("unsaved changes without contents") }
       let (work, base, file) = (journalWork(journaling.journal), memory.base, journaling.file)
       let replaced = journaling.replaced.sorted()
-      Task { receiveForJournal(.written(await work.write(contents, base, replacing: replaced, to: file))) }
+      self.journaling?.writing = Task {
+        let error = await work.write(contents, base, replacing: replaced, to: file)
+        self.journaling?.writing = nil
+        receiveForJournal(.written(error))
+      }
     case .remove:
       let (work, file) = (journalWork(journaling.journal), journaling.file)
       Task { receiveForJournal(.removed(await work.remove(file))) }
@@ -75,22 +84,42 @@ extension FileDocument {
   }
 
   /// Before a call that closes the document returns: nothing needs the journal any more.
-  func awaitEndOfJournal() async {
+  ///
+  /// If that takes longer, or the caller is cancelled, the call has ended nevertheless.
+  func awaitEndOfJournal(until end: MonotonicTime?) async {
     guard journaling != nil, core.phase == .closed else { return }
-    _ = await awaitJournal()
-    await journaling?.releasing?.value
+    try? await wait(until: end) {
+      _ = await self.awaitJournal()
+      await self.journaling?.releasing?.value
+      // Another document gets the journals of others that this one has taken.
+      await self.journaling?.search?.value
+    }
   }
 
   // MARK: - Those of other processes
 
   /// Looks for what killed processes have left behind, once the document is open.
-  func findRecoveries() async {
+  ///
+  /// The document is open however long that takes: a format may never end with the bytes of a journal. The search goes on then.
+  func awaitRecoveries(until end: MonotonicTime?) async {
     guard let journaling, core.phase != .closed else { return }
+    let former = journaling.search
+    let search = Task { [weak self] in
+      await former?.value
+      await self?.findRecoveries()
+    }
+    self.journaling?.search = search
+    try? await wait(until: end) { await search.value }
+  }
+
+  private func findRecoveries() async {
+    guard let journaling, core.phase != .closed, !Task.isCancelled else { return }
     let work = journalWork(journaling.journal)
     let (found, error) = await work.takeOrphans(onto: memory.base)
-    self.journaling?.searchError = error
     // Closed meanwhile: they're for the next one.
-    if core.phase != .closed { for (orphan, recovered) in found { await note(orphan, recovered, work) } }
+    if core.phase == .closed || Task.isCancelled { return }
+    self.journaling?.searchError = error
+    for (orphan, recovered) in found { await note(orphan, recovered, work) }
     publish(core.published)
   }
 

@@ -29,22 +29,25 @@ extension FileDocument {
   ///   - recovery: One of ``recoveries``.
   ///   - decision: The decision about it. When its contents are restored, their journal stays until they're in the document's own
   ///     one, or saved.
+  ///   - deadline: How long to wait; that of the options unless stated.
   /// - Throws: ``DocumentError``, with code `.recoveryNotFound` if something was decided already or the document was closed,
-  ///   `.unreadableContents` if the contents that are to be restored aren't in the document's format, `.versionNotKept`, or
-  ///   `.journalNotWritten` if the journal can't be removed, for example on a read-only volume. The recovery is offered still then; a
-  ///   version that was requested is kept, and another attempt while the document is open keeps no second one.
+  ///   `.unreadableContents` if the contents that are to be restored aren't in the document's format, `.versionNotKept`,
+  ///   `.journalNotWritten` if the journal can't be removed, for example on a read-only volume, `.cancelled`, or `.timedOut`. The recovery
+  ///   is offered still then, and nothing was restored; a version that was requested is kept, and another attempt while the document is open
+  ///   keeps no second one, unless the time was over while it was being kept.
   /// - Complexity: O(bytes) if a version is kept.
   /// - Note: Rule CD-60.
   public func resolve(
-    _ recovery: DocumentRecovery<Contents>, by decision: DocumentRecovery<Contents>.Decision
+    _ recovery: DocumentRecovery<Contents>, by decision: DocumentRecovery<Contents>.Decision,
+    within deadline: Duration? = nil
   ) async throws(DocumentError) {
     guard let journaling, let orphan = offered(recovery) else { throw Self.notOffered }
-    let work = journalWork(journaling.journal)
+    let (work, end) = (journalWork(journaling.journal), endOfWait(deadline))
     switch decision {
     case .discarding: break
-    case .keepingAsVersion: try await keep(recovery, orphan.record, work)
+    case .keepingAsVersion: try await keep(recovery, orphan.record, work, until: end)
     case .restoring:
-      try await restore(recovery, orphan.record, work)
+      try await restore(recovery, orphan.record, work, until: end)
       forget(recovery)
       return receiveForJournal(.adopted(revision: core.revision, journal: recovery.id))
     }
@@ -71,14 +74,16 @@ extension FileDocument {
   }
 
   private func keep(
-    _ recovery: DocumentRecovery<Contents>, _ record: JournalRecord, _ work: JournalWork<Contents>
+    _ recovery: DocumentRecovery<Contents>, _ record: JournalRecord, _ work: JournalWork<Contents>,
+    until end: MonotonicTime?
   ) async throws(DocumentError) {
     if journaling?.kept.contains(recovery.id) == true { return }
+    let presence = presence
     if traits.isPackage {
-      guard let contents = await work.recovered(record, onto: memory.base).contents else { throw Self.unreadable }
-      try await work.keep(contents, presence)
+      let contents = try await contents(of: record, work, until: end)
+      try await wait(until: end) { try await work.keep(contents, presence) }
     } else {
-      try await work.keep(recovery.bytes, presence)
+      try await wait(until: end) { try await work.keep(recovery.bytes, presence) }
     }
     journaling?.kept.insert(recovery.id)
   }
@@ -88,19 +93,31 @@ extension FileDocument {
     publish(core.published)
   }
 
+  /// The contents of a record; the format may never end with its bytes.
+  private func contents(
+    of record: JournalRecord, _ work: JournalWork<Contents>, until end: MonotonicTime?
+  ) async throws(DocumentError) -> Contents {
+    let base = memory.base
+    guard let contents = try await wait(until: end, for: { await work.recovered(record, onto: base).contents })
+    else { throw Self.unreadable }
+    return contents
+  }
+
   /// Replaces the contents, once a version has what nobody else would have any more.
   private func restore(
-    _ recovery: DocumentRecovery<Contents>, _ record: JournalRecord, _ work: JournalWork<Contents>
+    _ recovery: DocumentRecovery<Contents>, _ record: JournalRecord, _ work: JournalWork<Contents>,
+    until end: MonotonicTime?
   ) async throws(DocumentError) {
     for _ in 0..<Self.attemptCountMax {
-      while core.editingError != nil { try await call(.awaitEditing, nil, nil) }
+      try await waitForEditing(until: end)
       let (revision, savedRevision) = (core.revision, core.savedRevision)
       // The changes of a package are made to what's there now.
-      guard let recovered = await work.recovered(record, onto: memory.base).contents else { throw Self.unreadable }
+      let recovered = try await contents(of: record, work, until: end)
       // The file may have changed since the recovery was found: by another program, or by a save of this document.
       let isLater = memory.base?.tag.description != recovery.baseHash
       if hasUnsavedChanges || isLater, let contents = memory.contents {
-        try await work.keep(contents, presence)
+        let presence = presence
+        try await wait(until: end) { try await work.keep(contents, presence) }
       }
       if offered(recovery) == nil { throw Self.notOffered }
       // Edited meanwhile: that has to be kept as well. Or saved: a package is in another directory then.
@@ -122,11 +139,12 @@ extension FileDocument {
   /// Without unsaved changes, or without a journal, nothing is written. Edits that are made meanwhile may be missing
   /// from it.
   ///
-  /// - Throws: ``DocumentError`` with code `.journalNotWritten`: the unsaved contents are in memory alone, or in an older record.
-  ///   Another attempt follows later.
+  /// - Parameter deadline: How long to wait; that of the options unless stated.
+  /// - Throws: ``DocumentError`` with code `.journalNotWritten`: the unsaved contents are in memory alone, or in an older record, and
+  ///   another attempt follows later. With code `.cancelled` or `.timedOut` the record is still being written.
   /// - Complexity: O(bytes).
   /// - Note: Rule CD-61.
-  public func writeJournal() async throws(DocumentError) {
-    if let error = await awaitJournal() { throw error }
+  public func writeJournal(within deadline: Duration? = nil) async throws(DocumentError) {
+    if let error = try await wait(until: endOfWait(deadline), for: { await self.awaitJournal() }) { throw error }
   }
 }

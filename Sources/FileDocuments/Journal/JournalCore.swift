@@ -117,8 +117,9 @@ struct JournalCore: Hashable, Sendable {
   private mutating func noteWritten(_ error: DocumentError?, at now: MonotonicTime, _ effects: inout [JournalEffect]) {
     guard case .write(let stamp)? = running else { preconditionFailure("written while \(String(describing: running))") }
     running = nil
-    if let error { return noteFailure(error, at: now, &effects) }
-    kept = stamp
+    // Nobody needs a record of what isn't unsaved any more: its remains go as it would.
+    if let error, target != nil { return noteFailure(error, at: now, &effects) }
+    if error == nil { kept = stamp }
     noteSuccess()
   }
 

@@ -102,7 +102,9 @@ extension DocumentWork {
   /// Keeps the contents that the file had when it was opened, before the first save overwrites them.
   private func keepBackup(of access: borrowing FileAccess) async throws {
     guard let nameBackup = options.backupName, let presence, !presence.hasBackup else { return }
-    let name = nameBackup(access.url.lastPathComponent)
+    let former = access.url.lastPathComponent
+    // Within the access, which is given back also if the name never comes.
+    let name = try await FormatCode.run(atMost: options.deadline, options.clock) { nameBackup(former) }
     if name.isEmpty || name.contains("/") || name == access.url.lastPathComponent {
       throw DocumentError(.backupNotKept, "'\(name)' can't be the name of a backup file, so nothing was overwritten.")
     }

@@ -132,7 +132,8 @@ struct PackageDocumentTests {
     }
   }
 
-  @Test("CD-68: An edit waits while the package is written, and isn't lost")
+  @Test(
+    "CD-33, CD-68, ND-6: An edit waits while the package is written, and isn't lost; one that can't wait is told so")
   func editingWhileSaving() async throws {
     let gate = TestGate()
     let isHeld = Guarded(false)
@@ -149,6 +150,9 @@ struct PackageDocumentTests {
       try await gate.waitForArrival()
       // The state says so right after the save has begun, and perhaps after it has come here.
       try await document.waitUntil { $0.state.editingObstacles == .saving }
+      await #expect {
+        try await document.editNow { $0.set("b.txt", "never") }
+      } throws: { ($0 as? DocumentError)?.code == .editingDisabled }
       let editing = Task { try await document.edit { $0.set("b.txt", "second") } }
       isHeld.withLock { $0 = false }
       gate.open()
