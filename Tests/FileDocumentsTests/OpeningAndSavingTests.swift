@@ -135,10 +135,18 @@ struct OpeningAndSavingTests {
     }
   }
 
-  @Test("CD-13, CD-14: A save keeps the permissions and attributes of the file, and leaves nothing beside it")
+  @Test(
+    "CD-13, CD-14: A save keeps permissions, owner, access list and attributes of the file, and leaves nothing beside it"
+  )
   func attributes() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()
+      if geteuid() == 0 {
+        try FileManager.default.setAttributes(
+          [.ownerAccountID: 12_346, .groupOwnerAccountID: 12_347], ofItemAtPath: fixture.file.path)
+      } else {
+        print("CD-13: the owner of a file is compared by root alone")
+      }
       try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: fixture.file.path)
       let name = ExtendedAttributeName("user.note")
       let files = HostFileSystem()
@@ -148,9 +156,25 @@ struct OpeningAndSavingTests {
         return try body(descriptor)
       }
       let hasAttributes = (try? withFile { try files.setExtendedAttribute(name, of: $0, to: [1, 2]) }) != nil
+      // The owner reads and writes, user 12345 and the group read: acl(5), in the form of the kernel.
+      let list: [UInt8] =
+        [2, 0, 0, 0] + [1, 0, 6, 0, 255, 255, 255, 255] + [2, 0, 4, 0, 57, 48, 0, 0] + [4, 0, 4, 0, 255, 255, 255, 255]
+        + [16, 0, 4, 0, 255, 255, 255, 255] + [32, 0, 0, 0, 255, 255, 255, 255]
+      let hasLists =
+        (try? withFile {
+          try files.setExtendedAttribute(ExtendedAttributeName("system.posix_acl_access"), of: $0, to: list)
+        }) != nil
+      let former = try fixture.status()
       try await document.edit { $0 = "new" }
       try await document.save()
-      #expect(try fixture.status().mode == 0o640)
+      #expect(try fixture.status().mode == 0o640 && fixture.status().inode != former.inode)
+      #expect(try fixture.status().owner == former.owner && fixture.status().group == former.group)
+      #expect(geteuid() != 0 || former.owner == 12_346)
+      if hasLists {
+        #expect(
+          try withFile { try files.extendedAttribute(ExtendedAttributeName("system.posix_acl_access"), of: $0) } == list
+        )
+      }
       if hasAttributes { #expect(try withFile { try files.extendedAttribute(name, of: $0) } == [1, 2]) }
       #expect(try fixture.names() == ["note.txt"])
       try await document.close()
