@@ -123,18 +123,6 @@ extension VersionStore {
 
   static func isAdoption(_ name: SystemPath) -> Bool { name.bytes.starts(with: adoptionName.utf8) }
 
-  /// Removes a history that another store has, but for versions that it hasn't.
-  private func giveUp(_ adoption: Adoption) throws(VersionStoreError) {
-    // One that was added meanwhile is of a file that goes on with the history here.
-    if adoption.newest == nil, try newestID(of: adoption.item) != nil { return }
-    let gone = GoneItem(item: adoption.item, path: adoption.place ?? root, time: 0)
-    guard try removeHistory(gone, upTo: adoption.newest) else { return }
-    if let place = adoption.place, try self.place(at: place)?.item == adoption.item {
-      try unlink(layout.place(of: place).appending(StoreLayout.itemName))
-      removeEmptyPlaces(layout.place(of: place))
-    }
-  }
-
   /// Removes a history from another store whose process was killed before it could do so, if it's here.
   ///
   /// The file may have gone back since: then the history goes on there, and what is here is an old copy, which goes.
@@ -166,7 +154,7 @@ extension VersionStore {
   }
 
   /// The newest version of a history, be it listed or removed.
-  private func newestID(of item: ItemID) throws(VersionStoreError) -> VersionID? {
+  func newestID(of item: ItemID) throws(VersionStoreError) -> VersionID? {
     let removed = try removals(of: item).map(\.version)
     return try (versionIDs(of: item) + bareVersionIDs(of: item) + removed).max()
   }

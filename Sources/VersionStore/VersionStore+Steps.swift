@@ -223,6 +223,7 @@ extension VersionStore {
 
   private func recover(_ step: SystemPath, _ status: FileStatus) throws(VersionStoreError) {
     if status.kind == .directory {
+      if Self.isGivenUp(step.lastComponent) { return try disposeOfGivenUp(step) }
       if try !recoverForgotten(step) { try disposeOfHistory(in: step) }
       return
     }

@@ -301,6 +301,48 @@ struct AdoptingTests {
     }
   }
 
+  @Test(
+    "A file that goes back after a kill at any call of the adoption has all versions there, and none is left over",
+    arguments: [false, true], [VersionStoreLimits(), hashingLater])
+  func goneBackAtAnyCall(looksAtOtherFirst: Bool, limits: VersionStoreLimits) async throws {
+    func adopt(_ scene: Scene, _ door: any FileSystem) throws {
+      let second = try VersionStore(at: scene.second.root, files: door, worker: "2", limits: limits, time: { 9 })
+      let first = try VersionStore(at: scene.first.root, files: door, worker: "2", limits: limits, time: { 9 })
+      _ = try second.adopt(scene.item, at: scene.path, from: first)
+      _ = try second.item(at: scene.path, creating: false)
+    }
+    let callCount = try await withStore(limits) { sandbox in
+      let scene = try Scene(sandbox)
+      return try DyingDoor.callCount { try adopt(scene, $0) }
+    }
+    for number in explored(callCount) + [callCount + 1] {
+      try await withStore(limits) { sandbox in
+        let scene = try Scene(sandbox)
+        try? adopt(scene, DyingDoor.dying(atCall: number))
+        let old = sandbox.path("a")
+        try sandbox.files.copyItem(from: scene.path, to: old, replacing: false)
+        try sandbox.files.removeItem(at: scene.path)
+        // The next processes: one looks at the file, another one uses the other store.
+        if looksAtOtherFirst { try scene.second.recover() }
+        try scene.first.recover()
+        for item in try scene.first.unknownItems(at: old) {
+          _ = try scene.first.adopt(item, at: old, from: scene.second)
+        }
+        #expect(try scene.first.item(at: old, creating: false) == scene.item, "call \(number)")
+        for _ in 1...2 {
+          let texts = try sandbox.texts(scene.item)
+          #expect(texts == ["one", "two"], "call \(number)")
+          try scene.second.recover()
+        }
+        #expect(!scene.second.hasHistory(of: scene.item), "call \(number)")
+        for store in [scene.first, scene.second] { #expect(try store.performTasks() == [], "call \(number)") }
+        for store in ["other", "store"] {
+          #expect(try sandbox.tree(store).filter { $0.hasPrefix("steps/") } == [], "call \(number)")
+        }
+      }
+    }
+  }
+
   /// ```
   /// first   [--n      ----]
   /// second       [--]        // from the first one's call n
