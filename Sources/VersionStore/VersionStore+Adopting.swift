@@ -235,7 +235,9 @@ extension VersionStore {
     of item: ItemID, from other: VersionStore, to step: SystemPath, _ known: inout KnownContents
   ) throws(VersionStoreError) {
     let removals = try other.removals(of: item)
-    for removal in removals {
+    var copied: Set<VersionID> = []
+    // A version is there twice if a process was killed while it cleared the store of a history that has come back since.
+    for removal in removals where copied.insert(removal.version).inserted {
       let source = other.path(of: removal, of: item)
       let target =
         switch removal.place {

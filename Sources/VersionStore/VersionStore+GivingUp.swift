@@ -64,9 +64,10 @@ extension VersionStore {
       guard let id = VersionID(name), isLater(id) else { continue }
       try putBack(bare.appending(name), to: layout.bare(id, of: item))
     }
-    try removeTree(step)
     // The same history may have come back from the other store meanwhile.
     if !isKnown(item) { try forgetRemovals(before: .max, of: item) }
+    // Last: as long as it's there, the next process goes on.
+    try removeTree(step)
   }
 
   private func putBack(_ path: SystemPath, to place: SystemPath) throws(VersionStoreError) {

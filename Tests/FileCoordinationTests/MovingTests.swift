@@ -60,6 +60,34 @@ struct MovingTests {
     }
   }
 
+  /// If the process were killed when the original is gone, nobody could say where the item is.
+  @Test(
+    "C-090: A move to another volume is announced before the original goes, and back if that's refused",
+    arguments: [true, false])
+  func moveAcrossIsRefused(isBlocking: Bool) async throws {
+    let door = ScriptedFileSystem { call in
+      if call.call == .rename, call.paths == [SystemPath("f"), SystemPath("g")] { return .fail(EXDEV) }
+      return call.call == .unlink && call.paths.first == SystemPath("f") ? .fail(EACCES) : .proceed
+    }
+    try await withSandbox(configure: { $0.fileSystem = door }) { box in
+      try box.write("d/f", "text")
+      let presenter = try box.present("d/f")
+      let (from, to) = (box.url("d/f"), box.url("d/g"))
+      let error = await #expect(throws: FileCoordinationError.self) {
+        if isBlocking {
+          try await onThread { try box.coordinator("mover").blocking.move(from, to: to) }
+        } else {
+          try await box.coordinator("mover").move(from, to: to)
+        }
+      }
+      #expect(error?.systemError?.errno == EACCES && error?.isChangeInPlace == false)
+      try await box.quiesce()
+      #expect(presenter.callbacks == [.relinquishToWriter, .itemDidMove, .itemDidMove])
+      #expect(presenter.presentedItemURL?.path == from.path)
+      #expect(try box.text("d/f") == "text" && !FileManager.default.fileExists(atPath: to.path))
+    }
+  }
+
   @Test("C-091: Moving directory d sends did-move with the matching URL to presenters of everything below")
   func everythingBelowIsTold() async throws {
     try await withSandbox { box in

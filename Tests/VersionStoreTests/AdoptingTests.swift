@@ -311,13 +311,19 @@ struct AdoptingTests {
       _ = try second.adopt(scene.item, at: scene.path, from: first)
       _ = try second.item(at: scene.path, creating: false)
     }
-    let callCount = try await withStore(limits) { sandbox in
+    func prepare(_ sandbox: StoreSandbox) throws -> Scene {
       let scene = try Scene(sandbox)
+      let removed = try scene.keepBare(sandbox)
+      try sandbox.store(at: 8).retire(removed.id, of: scene.item)
+      return scene
+    }
+    let callCount = try await withStore(limits) { sandbox in
+      let scene = try prepare(sandbox)
       return try DyingDoor.callCount { try adopt(scene, $0) }
     }
     for number in explored(callCount) + [callCount + 1] {
       try await withStore(limits) { sandbox in
-        let scene = try Scene(sandbox)
+        let scene = try prepare(sandbox)
         try? adopt(scene, DyingDoor.dying(atCall: number))
         let old = sandbox.path("a")
         try sandbox.files.copyItem(from: scene.path, to: old, replacing: false)
@@ -331,7 +337,8 @@ struct AdoptingTests {
         #expect(try scene.first.item(at: old, creating: false) == scene.item, "call \(number)")
         for _ in 1...2 {
           let texts = try sandbox.texts(scene.item)
-          #expect(texts == ["one", "two"], "call \(number)")
+          let removed = try scene.first.removedVersions(of: scene.item).map { try sandbox.text(scene.first.path(of: $0)) }
+          #expect(texts == ["one", "two"] && removed == ["bare"], "call \(number)")
           try scene.second.recover()
         }
         #expect(!scene.second.hasHistory(of: scene.item), "call \(number)")

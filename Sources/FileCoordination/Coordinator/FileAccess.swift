@@ -11,7 +11,7 @@ internal import SystemInterface
 /// leave the accessor.
 public struct FileAccess: ~Copyable, Sendable {
   let reference: AccessReference
-  private let index: Int
+  let index: Int
 
   /// Never inlined: Swift 6.3.1 crashes in its optimiser ("Cannot initialize a nonCopyable type with a guaranteed value")
   /// when it specialises a function that builds a noncopyable structure from borrowed parts.
@@ -29,7 +29,7 @@ public struct FileAccess: ~Copyable, Sendable {
   }
 
   /// The access in the arbiter; a claim of the fast tier is adopted first.
-  private var access: GrantedAccess {
+  var access: GrantedAccess {
     switch reference {
     case .granted(let access): access
     case .claim(let claim): claim.becomeKnown()
@@ -246,21 +246,6 @@ public struct FileAccess: ~Copyable, Sendable {
   public func didMove(to newURL: URL) throws(FileCoordinationError) {
     try checkOngoing()
     try access.announceMove(of: index, to: newURL)
-  }
-
-  /// Announces that the item took the place of another item of this access.
-  ///
-  /// That place is known, so the file system, which may be failing right now, isn't asked.
-  func didMove(to destination: borrowing FileAccess) async throws(FileCoordinationError) {
-    let (access, index, other) = (access, index, destination.index)
-    try await access.host.withoutBlocking { () throws(FileCoordinationError) in
-      try access.announceMove(of: index, to: other)
-    }
-  }
-
-  /// The blocking twin.
-  func didMove(to destination: borrowing FileAccess) throws(FileCoordinationError) {
-    try access.announceMove(of: index, to: destination.index)
   }
 
   /// Announces that something inside the item has been moved.

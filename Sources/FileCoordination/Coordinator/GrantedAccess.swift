@@ -213,7 +213,7 @@ extension GrantedAccess {
     try announceMove(from: FileLocation(old, in: fileSystem).path, to: FileLocation(new, in: fileSystem).path)
   }
 
-  private func announceMove(from old: ItemPath, to new: ItemPath) throws(FileCoordinationError) {
+  func announceMove(from old: ItemPath, to new: ItemPath) throws(FileCoordinationError) {
     if try !announce(from: old, to: new) { throw .moveNotCovered(old.description, new.description) }
   }
 

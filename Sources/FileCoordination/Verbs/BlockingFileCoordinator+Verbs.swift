@@ -100,8 +100,9 @@ extension BlockingFileCoordinator {
   ) throws {
     try write(source, options: .forMoving, and: destination, secondOptions: .forReplacing, deadlines: deadlines) {
       from, to in
-      let problem = try from.work.blocking.move(to: to.path, replacing: replacing)
-      try from.didMove(to: to)
+      let announcement = from.moveAnnouncement(to: to)
+      let problem = try from.work.blocking.move(to: to.path, replacing: replacing, announcement)
+      try announcement.make()
       if let problem { throw problem }
     }
   }

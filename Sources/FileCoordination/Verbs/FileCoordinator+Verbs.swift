@@ -174,8 +174,9 @@ extension FileCoordinator {
       source, options: .forMoving, and: destination, secondOptions: .forReplacing, deadlines: deadlines
     ) { from, to in
       try check(from)
-      let problem = try await from.work.move(to: to.path, replacing: replacing)
-      try await from.didMove(to: to)
+      let announcement = from.moveAnnouncement(to: to)
+      let problem = try await from.work.move(to: to.path, replacing: replacing, announcement)
+      try await announcement.make()
       if let problem { throw problem }
     }
   }

@@ -44,14 +44,18 @@ struct FileWork: Sendable {
       }
     }
 
-    /// Moves the item.
+    /// Moves the item; a move to another volume is announced while it's made.
     ///
     /// - Returns: The error of a step after the move, which is done; `nil` if there's none.
     /// - Throws: The item is where it was.
-    func move(to destination: SystemPath, replacing: Bool) throws(FileCoordinationError) -> FileCoordinationError? {
+    func move(
+      to destination: SystemPath, replacing: Bool, _ announcement: MoveAnnouncement
+    ) throws(FileCoordinationError) -> FileCoordinationError? {
       try work.place(at: destination) { fileSystem, path throws(SystemError) in
         var problem: SystemError?
-        do throws(SystemError) { try fileSystem.moveItem(from: path, to: destination, replacing: replacing) } catch {
+        do throws(SystemError) {
+          try fileSystem.moveItem(from: path, to: destination, replacing: replacing, noting: announcement.note)
+        } catch {
           if !error.isChangeInPlace { throw error }
           problem = error
         }
@@ -110,10 +114,10 @@ extension FileWork {
   }
 
   func move(
-    to destination: SystemPath, replacing: Bool
+    to destination: SystemPath, replacing: Bool, _ announcement: MoveAnnouncement
   ) async throws(FileCoordinationError) -> FileCoordinationError? {
     try await Offload.run { () throws(FileCoordinationError) in
-      try blocking.move(to: destination, replacing: replacing)
+      try blocking.move(to: destination, replacing: replacing, announcement)
     }
   }
 

@@ -15,19 +15,22 @@ extension FileSystem {
   ///   - from: The item to move, as a canonical path; a symbolic link is moved itself.
   ///   - to: Its new name, as a canonical path.
   ///   - replacing: Whether something there is replaced, whatever its kind.
+  ///   - note: Called at each step of a move to another file system, while both places have the item.
   /// - Throws: EEXIST when something is there and `replacing` is false; EINVAL when both are one item, by whatever
   ///   link or mount, or one is inside the other; the error of the call that failed otherwise. The source is still there
   ///   unless the error says that the change is in place. A move of an item to its own path does nothing.
   /// - Complexity: O(1) within one file system, plus the removal of a replaced item; O(*n*) in the bytes moved
   ///   otherwise.
   /// - Note: rename(2).
-  package func moveItem(from: SystemPath, to: SystemPath, replacing: Bool) throws(SystemError) {
+  package func moveItem(
+    from: SystemPath, to: SystemPath, replacing: Bool, noting note: (MoveAcrossStep) -> Void = { _ in }
+  ) throws(SystemError) {
     try refuseNesting("moveItem", from, to)
     try withItems(from, to) { (source, target) throws(SystemError) in
       if from != to, try relation(of: source, to: target, replacing: replacing, in: "moveItem") == .respelled {
         return try respell(source, as: target.name)
       }
-      try relocate(source, to: target, replacing: replacing)
+      try relocate(source, to: target, replacing: replacing, noting: note)
     }
   }
 
@@ -44,13 +47,13 @@ extension FileSystem {
   }
 
   private func relocate(
-    _ source: DirectoryItem, to target: DirectoryItem, replacing: Bool
+    _ source: DirectoryItem, to target: DirectoryItem, replacing: Bool, noting note: (MoveAcrossStep) -> Void
   ) throws(SystemError) {
     let displaced: DirectoryItem?
     do {
       displaced = try place(source, as: target, replacing: replacing)
     } catch let error where error.errno == EXDEV {
-      return try moveAcross(source, to: target, replacing: replacing)
+      return try moveAcross(source, to: target, replacing: replacing, noting: note)
     }
     do throws(SystemError) {
       try synchronizeAfterCommit(target.directory)

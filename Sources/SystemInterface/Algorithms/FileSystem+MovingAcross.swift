@@ -2,6 +2,14 @@ internal import Glibc
 
 // A move to another file system: a copy takes the new place, and then the original goes. If that's refused, the copy goes.
 
+/// What happens to an item that moves to another file system while both places have it.
+package enum MoveAcrossStep: Sendable {
+  /// The new place is on the disk, and the original is about to be removed.
+  case isCopied
+  /// The original can't be removed, and the copy is about to go.
+  case isRefused
+}
+
 extension FileSystem {
   /// Moves an item to a directory of another file system.
   ///
@@ -11,17 +19,24 @@ extension FileSystem {
   ///   - source: The item.
   ///   - target: Its new name.
   ///   - replacing: Whether something may be there.
+  ///   - note: Called at each step.
   /// - Throws: EEXIST when something is there and `replacing` is false, or the error of the call that failed. Both names have what
   ///   they had, unless the error says otherwise.
   /// - Postcondition: If a directory can't be removed as a whole, its rest has a temporary name at the former place.
   /// - Complexity: O(*n*) in the bytes moved and the items below.
-  func moveAcross(_ source: DirectoryItem, to target: DirectoryItem, replacing: Bool) throws(SystemError) {
+  func moveAcross(
+    _ source: DirectoryItem, to target: DirectoryItem, replacing: Bool, noting note: (MoveAcrossStep) -> Void
+  ) throws(SystemError) {
     let copy = try placeCopyKeeping(of: source, as: target, replacing: replacing)
     let former: DirectoryItem?
+    var isNoted = false
     do {
       try synchronizeAfterCommit(target.directory)
+      note(.isCopied)
+      isNoted = true
       former = try removeOrSetAside(source)
     } catch {
+      if isNoted { note(.isRefused) }
       throw takeBack(copy, from: target, after: error)
     }
     do { try synchronizeAfterCommit(source.directory) } catch {
