@@ -337,7 +337,9 @@ struct AdoptingTests {
         #expect(try scene.first.item(at: old, creating: false) == scene.item, "call \(number)")
         for _ in 1...2 {
           let texts = try sandbox.texts(scene.item)
-          let removed = try scene.first.removedVersions(of: scene.item).map { try sandbox.text(scene.first.path(of: $0)) }
+          let removed = try scene.first.removedVersions(of: scene.item).map { removed in
+            try sandbox.text(scene.first.path(of: removed))
+          }
           #expect(texts == ["one", "two"] && removed == ["bare"], "call \(number)")
           try scene.second.recover()
         }

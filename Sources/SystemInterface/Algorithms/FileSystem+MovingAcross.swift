@@ -2,7 +2,7 @@ internal import Glibc
 
 // A move to another file system: a copy takes the new place, and then the original goes. If that's refused, the copy goes.
 
-/// What happens to an item that moves to another file system while both places have it.
+/// A step of a move to another file system at which both places have the item.
 package enum MoveAcrossStep: Sendable {
   /// The new place is on the disk, and the original is about to be removed.
   case isCopied
