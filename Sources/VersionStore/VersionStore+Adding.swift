@@ -11,6 +11,9 @@ package enum Taking: String, Sendable {
   /// The file gets another name in the store: it's about to be replaced by another one, and the version isn't on the disk before that
   /// one is, see ``VersionStore/keep(_:of:_:whileReplacing:)``.
   case linking = "replace"
+  /// Their blocks are shared or copied, for as long as the process needs them: the version goes with it, see
+  /// ``VersionStore/lend(contentsOf:to:named:_:)``.
+  case lending = "lend"
 }
 
 // A version is made in `steps`, where nobody sees it, and gets its place by one rename.
@@ -38,6 +41,38 @@ extension VersionStore {
     defer { close(&parts) }
     return try add(
       contentsOf: source, status, to: item, named: name, attributes, taking: taking, hashing: hashing, &parts)
+  }
+
+  /// Keeps contents as a version that goes with this process, if that doesn't remove it before.
+  ///
+  /// The next look at the history removes what a killed process has left.
+  ///
+  /// - Parameters:
+  ///   - source: The contents, as a canonical path.
+  ///   - item: The item.
+  ///   - name: The name that the version shows.
+  ///   - attributes: The attributes that the version gets.
+  /// - Returns: The version, which is hashed.
+  /// - Throws: As ``add(contentsOf:to:named:_:taking:hashing:)`` does.
+  /// - Complexity: O(bytes).
+  package func lend(
+    contentsOf source: SystemPath, to item: ItemID, named name: SystemPath, _ attributes: VersionAttributes
+  ) throws(VersionStoreError) -> StoredVersion {
+    guard let status = try status(of: source) else { throw .nothingThere(source) }
+    var parts = OpenParts()
+    defer { close(&parts) }
+    return try add(
+      contentsOf: source, status, to: item, named: name, attributes, taking: .lending, draft: name, hashing: .atOnce,
+      &parts)
+  }
+
+  /// Removes a version that was kept by ``lend(contentsOf:to:named:_:)``.
+  ///
+  /// - Parameter version: The version.
+  /// - Throws: The error of a system call; the version goes with the process then.
+  package func endLoan(of version: StoredVersion) throws(VersionStoreError) {
+    do throws(VersionStoreError) { try remove(version.id, of: version.item) } catch .versionIsGone {}
+    try endStep(of: version.id, of: version.item)
   }
 
   /// The same for contents whose status is known, with what the caller has to close.
@@ -125,6 +160,9 @@ extension VersionStore {
     let (id, item) = (addition.draft.id, addition.draft.item)
     switch addition.taking {
     case .copying: try? remove(id, of: item)
+    case .lending:
+      try? remove(id, of: item)
+      try? unlink(layout.mark(of: id, of: item))
     case .moving:
       guard try status(of: addition.source)?.identity == addition.draft.status.identity else { return }
       try? remove(id, of: item)
@@ -152,7 +190,8 @@ extension VersionStore {
   ///   ``completeReplacement(of:from:_:)``, unless it was lent.
   private func fill(_ addition: Addition) throws(VersionStoreError) -> Bool {
     let (source, target, status) = (addition.source, addition.contents, addition.draft.status)
-    if addition.taking != .copying, status.kind == .regular, status.linkCount == 1 {
+    let mayShare = addition.taking == .moving || addition.taking == .linking
+    if mayShare, status.kind == .regular, status.linkCount == 1 {
       do throws(SystemError) {
         if addition.isLent {
           // The process owns the directory: nobody misses the name until the commit.
@@ -214,7 +253,7 @@ extension VersionStore {
   private func complete(
     _ addition: Addition, _ version: StoredVersion, _ parts: OpenParts
   ) throws(VersionStoreError) {
-    if addition.taking == .copying { return }
+    if addition.taking == .copying || addition.taking == .lending { return }
     if addition.isLent && addition.isShared {
       // The version has all that its users see: if that fails, the next addition completes it.
       do throws(VersionStoreError) { try completeFile(of: version, parts.contents) } catch { return }

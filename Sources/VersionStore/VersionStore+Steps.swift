@@ -268,15 +268,15 @@ extension VersionStore {
 
   /// Completes those saves that kept a version whose process was killed: one may have left contents that nobody else has.
   ///
-  /// Anything else that has to be completed is listed already, and the process that does it may be at work.
+  /// Versions that a killed process had for itself go. Anything else that has to be completed is listed already, and the process that does it may be at work.
   ///
   /// - Throws: The error of a system call.
   /// - Complexity: O(additions that were cut off).
   func completeKilledSaves(of item: ItemID) throws(VersionStoreError) {
     for id in try openVersionIDs(of: item) {
-      guard case .add(_, _, _, .linking, let draft?)? = try completion(of: id, of: item), !isAtWork(draft, of: id) else {
-        continue
-      }
+      guard case .add(_, _, _, let taking, let draft?)? = try completion(of: id, of: item),
+        taking == .linking || taking == .lending, !isAtWork(draft, of: id)
+      else { continue }
       // A damaged record is reported to those who list the versions.
       do throws(VersionStoreError) { try completeAddition(of: id, of: item) } catch .damaged {}
     }
@@ -302,6 +302,9 @@ extension VersionStore {
     if let version = present {
       switch taking {
       case .copying: break
+      case .lending:
+        if let draft, isAtWork(draft, of: id) { return }
+        try remove(id, of: item)
       case .moving:
         do throws(VersionStoreError) { try recoverMove(of: version, from: source, identity) } catch {
           // Some of a package can't be removed where it was: that's tried again.
