@@ -10,13 +10,16 @@ public struct FileConflict: Sendable {
   public let current: FileVersion
   /// The contents of the other writers, newest first; at least one.
   public let others: [FileVersion]
-  /// The contents from which all of them were made, if they're kept.
+  /// The contents from which all of them were made, if that's recorded: the base that was kept last, see
+  /// ``FileVersions/FileVersions/addBase(of:)``, or a version that one of the others names among its ``FileVersion/parents``.
   public let base: FileVersion?
 
   /// The environment that makes the accesses of a child process nested in this one; see `FileAccess.environment()`.
   public let environment: [String: String]
 
   let versions: FileVersions
+  /// The versions from before the conflict, newest first.
+  let earlier: [FileVersion]
 
   /// The contents of one of them.
   ///
@@ -45,14 +48,42 @@ public enum FileResolution: Hashable, Sendable {
   /// It stays as it is, and each of the others becomes a file beside it.
   case all
 
-  /// The contents that were changed last.
+  /// The contents that were changed last, by a rule that doesn't depend on the process or the order of a list.
+  ///
+  /// 1. A text from which another one was made, as far as ``FileVersion/parents`` say, isn't chosen: clocks differ, so dates don't decide that.
+  /// 2. Of the others, it's the one with the latest ``FileVersion/modificationDate``.
+  /// 3. If several have that date, it's the present contents if they're among them, and otherwise the version with the greatest
+  ///    ``FileVersion/id``.
+  ///
+  /// Several devices choose the same text if they have the same texts with the same dates and parents, and no two dates are equal.
   ///
   /// - Parameter conflict: The conflict.
   /// - Returns: The resolution.
+  /// - Complexity: O(versions).
+  /// - Note: Rule CV-41.
   public static func newest(of conflict: FileConflict) -> FileResolution {
-    let newest = conflict.others.max { $0.modificationDate < $1.modificationDate }
-    guard let newest, newest.modificationDate > conflict.current.modificationDate else { return .current }
+    let origins = conflict.origins
+    let others = conflict.others.filter { !origins.contains($0.id) }
+    let newest = others.max { ($0.modificationDate, $0.id) < ($1.modificationDate, $1.id) }
+    guard let newest else { return .current }
+    // Its own parents say which version it follows, and which one that is if the newest has its contents.
+    let isOrigin = conflict.current.knownHash != nil && conflict.current.parents.contains(where: origins.contains)
+    if !isOrigin, newest.modificationDate <= conflict.current.modificationDate { return .current }
     return .version(newest)
+  }
+}
+
+extension FileConflict {
+  /// The versions from which the others were made, as far as that's recorded.
+  fileprivate var origins: Set<FileVersion.ID> {
+    let parents = Dictionary(
+      (others + earlier).map { ($0.id, $0.parents) }, uniquingKeysWith: { first, _ in first })
+    var origins: Set<FileVersion.ID> = []
+    var next = others.flatMap(\.parents)
+    while let id = next.popLast() {
+      if origins.insert(id).inserted { next += parents[id] ?? [] }
+    }
+    return origins
   }
 }
 
@@ -143,7 +174,8 @@ extension VersionKeeper {
     let parents = Set(others.flatMap(\.parents))
     let candidates = kept.filter { !$0.isConflict && $0.id < oldest.id }
     let base = candidates.first(where: \.isBase) ?? candidates.first { parents.contains($0.id) }
-    return FileConflict(current: current, others: others, base: base, environment: environment, versions: versions)
+    return FileConflict(
+      current: current, others: others, base: base, environment: environment, versions: versions, earlier: candidates)
   }
 
   /// - Returns: The changes of which presenters have to be notified.

@@ -67,6 +67,10 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
   public let id: ID
   /// Where its contents are: the file itself, a read-only file whose path isn't for people, or a conflict copy.
   ///
+  /// Nothing is compared here: a byte on the disk may have changed since the version was kept. ``FileVersions/FileVersions/contents(of:)`` and
+  /// ``FileVersions/FileVersions/bytes(of:pieceSize:)`` hand out bytes that were compared. Before you pass the URL to another program, call
+  /// ``FileVersions/FileVersions/verify(_:)``.
+  ///
   /// It's the present path, as long as the version is kept. That of a version that was listed on a full volume changes when there's room again,
   /// so ask for it anew instead of keeping it.
   ///
@@ -122,6 +126,9 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
 
   /// Where its contents are.
   var path: SystemPath { removedPath ?? stored.map { VersionStore.path(ofLooked: $0, inStoreAt: place) } ?? place }
+
+  /// Whether its contents are where they were, or where they are by now; nothing is compared.
+  package var hasContents: Bool { (try? HostFileSystem().statusIfPresent(of: path)).flatMap(\.self) != nil }
 
   /// Whether it's the current version: the present contents of the file.
   public var isCurrent: Bool { stored == nil && copies.isEmpty }

@@ -146,9 +146,12 @@ public struct FileVersions: Sendable {
 
   /// Compares a version with the hash that was made when it was kept, every member of a package as well.
   ///
-  /// - Parameter version: A version that's kept.
+  /// Afterwards ``FileVersion/url`` may be passed to another program. That of a conflict copy is a file to which any program may write: it's compared
+  /// with the contents for which the version was listed.
+  ///
+  /// - Parameter version: A version that's kept, or a conflict copy.
   /// - Throws: ``FileVersionError`` with code `.damagedVersion` and the first file that has changed, `.versionIsGone`, or `.isCurrent` for
-  ///   the current version.
+  ///   the current version, which has no other contents to compare with.
   /// - Complexity: O(bytes).
   public func verify(_ version: FileVersion) async throws(FileVersionError) {
     try await offload { versions throws(FileVersionError) in try versions.verify(version) }

@@ -155,6 +155,7 @@ extension VersionKeeper {
   }
 
   func verify(_ version: FileVersion) throws {
+    if version.stored == nil, !version.copies.isEmpty { return try verify(ofCopies: version) }
     guard let stored = version.stored else { throw Self.currentVersionError(version) }
     let store = try VersionStore(at: version.place, worker: Self.worker, isAlive: Self.isAlive, time: time)
     if version.removedPath != nil {

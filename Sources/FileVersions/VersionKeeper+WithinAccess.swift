@@ -11,8 +11,10 @@ package struct VersionsWithinAccess: Sendable {
   private let keeper: VersionKeeper
   private let coordinator: FileCoordinator
 
-  package init(_ versions: FileVersions) {
-    keeper = versions.keeper
+  package init(_ versions: FileVersions) { self.init(versions.keeper) }
+
+  init(_ keeper: VersionKeeper) {
+    self.keeper = keeper
     coordinator = keeper.coordinator
   }
 
@@ -94,20 +96,23 @@ package struct VersionsWithinAccess: Sendable {
   }
 
   /// See ``FileVersions/restore(_:to:)``.
+  ///
+  /// - Parameters:
+  ///   - version: A version that's kept.
+  ///   - url: The file; it doesn't have to exist.
+  ///   - byMoving: Whether the version goes. If it can't be removed when the file has its contents, it stays.
+  /// - Returns: Where the contents are.
+  /// - Throws: ``FileVersionError``; the file is as it was then.
   package func restore(_ version: FileVersion, to url: URL, byMoving: Bool) throws(FileVersionError) -> URL {
     try keeper.throwing { keeper in
       guard let stored = version.stored else { throw VersionKeeper.currentVersionError(version) }
       let target = VersionKeeper.url(url, withTypeOf: stored)
-      let path = try keeper.path(of: target)
-      try keeper.restore(stored, inPlaceOf: keeper.path(of: url), to: path) { change in
-        announce(change.change, change.id, at: target)
-      }
+      let (old, path) = (try keeper.path(of: url), try keeper.path(of: target))
+      func announce(_ change: VersionChange) { self.announce(change.change, change.id, at: target) }
       if byMoving {
-        // It may be another file's.
-        try keeper.withStore(at: [path]) { store in
-          try keeper.storeOfVersion(stored, insteadOf: store).remove(stored.id, of: stored.item)
-        }
-        announce(.lost, version.id, at: target)
+        try keeper.restoreByMoving(stored, inPlaceOf: old, to: path, announce)
+      } else {
+        try keeper.restore(stored, inPlaceOf: old, to: path, announce)
       }
       return target
     }

@@ -77,7 +77,7 @@ extension VersionStore {
 
   /// The names of an item's versions, oldest first; leftovers of killed saves are among them, and bare ones get directories before, if
   /// there's room for that.
-  func listedIDs(of item: ItemID) throws(VersionStoreError) -> [VersionID] {
+  package func listedIDs(of item: ItemID) throws(VersionStoreError) -> [VersionID] {
     do throws(VersionStoreError) {
       try completeKilledSaves(of: item)
       try unfold(of: item)

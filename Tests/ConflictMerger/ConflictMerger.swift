@@ -11,18 +11,22 @@ struct ConflictMerger {
     if verb != "merge" { return }
     for conflicted in try await versions.conflicts(in: place).snapshot() {
       try await versions.resolve(at: conflicted.url) { conflict in
-        guard let base = conflict.base else { return .all }
-        let result = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
-        defer { try? FileManager.default.removeItem(at: result) }
-        try await conflict.contents(of: conflict.current).write(to: result)
+        guard let base = try await conflict.mergeBase() else { return .all }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        let files = ["result", "base", "other"].map { folder.appending(path: $0) }
+        try await conflict.contents(of: conflict.current).write(to: files[0])
+        try await conflict.contents(of: base).write(to: files[1])
         for other in conflict.others {
-          let arguments = ["git", "merge-file", result.path, base.url.path, other.url.path]
+          try await conflict.contents(of: other).write(to: files[2])
+          let arguments = ["git", "merge-file"] + files.map(\.path)
           let git = try Process.run(URL(filePath: "/usr/bin/env"), arguments: arguments)
           git.waitUntilExit()
           // Lines that two have changed are left to a person.
           if git.terminationStatus != 0 { throw CocoaError(.fileWriteUnknown) }
         }
-        return .merged(try Data(contentsOf: result))
+        return .merged(try Data(contentsOf: files[0]))
       }
     }
   }

@@ -114,7 +114,7 @@ struct FileVersionTests {
       #expect(try box.text(version.replaceItem(at: box.url("new.txt"))) == "1")
       let other = try box.write("b.md", "3")
       let replaced = try version.replaceItem(at: other, options: .byMoving)
-      #expect(replaced == box.url("b.txt") && version.localizedName == "a.txt")
+      #expect(replaced == box.url("b.txt") && version.localizedName == nil && !version.hasLocalContents)
       #expect(try box.text(replaced) == "1" && !FileManager.default.fileExists(atPath: other.path))
       #expect(try NSFileVersion.otherVersionsOfItem(at: replaced)?.map { try box.text($0.url) } == ["3"])
       #expect(NSFileVersion.otherVersionsOfItem(at: file)?.contains(version) == false)
@@ -147,14 +147,19 @@ struct FileVersionTests {
     }
   }
 
-  @Test("CV-15, CV-16: A version is removed, or all are; the current one can't be")
+  @Test("CV-15, CV-16, CV-23: A version is removed, with its name, or all are; the current one can't be")
   func removing() throws {
     try withSandbox { box in
       let file = try box.write("a", "1")
       let current = try #require(NSFileVersion.currentVersionOfItem(at: file))
       #expect(throws: CocoaError.self) { try current.remove() }
       let versions = try (0..<3).map { _ in try NSFileVersion.addOfItem(at: file, withContentsOf: file) }
+      let same = try #require(NSFileVersion.otherVersionsOfItem(at: file)?[1])
+      #expect(same == versions[1] && same.localizedName == "a" && same.hasLocalContents)
       try versions[1].remove()
+      // Also of another object, as after a removal by another program.
+      for gone in [versions[1], same] { #expect(gone.localizedName == nil && !gone.hasLocalContents) }
+      #expect(versions[0].localizedName == "a" && current.localizedName == "a" && current.hasLocalContents)
       #expect(!FileManager.default.fileExists(atPath: versions[1].url.path))
       #expect(NSFileVersion.otherVersionsOfItem(at: file) == [versions[2], versions[0]])
       try NSFileVersion.removeOtherVersionsOfItem(at: file)

@@ -69,6 +69,13 @@ extension VersionKeeper {
     throw Self.copyIsGone(version)
   }
 
+  /// Compares what's at the URL of a version with the contents that it was listed for.
+  func verify(ofCopies version: FileVersion) throws {
+    guard try store(for: version.path).contents(ofItemAt: version.path)?.hash == version.knownHash else {
+      throw Self.copyIsGone(version)
+    }
+  }
+
   /// Looks at the file of a conflict copy before the copy.
   ///
   /// Engines rename the file to the copy, and put another file in its place. So what had the history has the name of the copy now, and
@@ -160,19 +167,21 @@ extension VersionKeeper {
     return stored
   }
 
-  /// A version of a copy's contents that stays a version as long as `body` runs; the copy stays where it is.
+  /// A version of a copy's contents that stays a version as long as `body` runs, or the process; the copy stays where it is.
   func withSnapshot<Result>(
     ofCopies version: FileVersion, _ body: (StoredVersion) throws -> Result
   ) throws -> Result {
-    let (item, hash) = (version.id.item, version.contentHash)
+    let item = version.id.item
     for copy in version.copies {
       guard try HostFileSystem().statusIfPresent(of: copy) != nil else { continue }
-      // The file is in the same directory.
-      let snapshot = try withStore(at: [copy.parent]) { store in
-        try store.add(contentsOf: copy, to: item, named: SystemPath(version.name), attributes, hashing: .atOnce)
+      let name = ConflictCopyName(copy.lastComponent, engines: conflictCopies)
+      let original = try name.flatMap { try finder.copy($0, in: copy.parent)?.original }
+      let path = original ?? copy.parent.appending(SystemPath(version.name))
+      let snapshot = try withStore(at: [path]) { store in
+        try store.lend(contentsOf: copy, to: item, named: path.lastComponent, attributes)
       }
-      defer { try? withStore(at: [copy.parent]) { store in try store.remove(snapshot.id, of: item) } }
-      if snapshot.hash?.description == hash { return try body(snapshot) }
+      defer { try? withStore(at: [path]) { store in try store.endLoan(of: snapshot) } }
+      if snapshot.hash == version.knownHash { return try body(snapshot) }
     }
     throw Self.copyIsGone(version)
   }

@@ -45,8 +45,10 @@
     /// Of a version that isn't in the store, the file that it's of.
     open var url: URL { version?.url ?? item }
 
-    /// The name that the file had; `nil` if the version isn't in the store (CV-23).
-    open var localizedName: String? { version?.name }
+    /// The name that the file had; `nil` if the version isn't in the store any more (CV-23).
+    ///
+    /// Each call asks the file system whether the contents are there, also for ``hasLocalContents``.
+    open var localizedName: String? { hasLocalContents ? version?.name : nil }
 
     /// The name of the machine that saved it; never `nil` for a conflict (CV-22).
     open var localizedNameOfSavingComputer: String? {
@@ -91,7 +93,7 @@
     }
 
     /// Whether its contents are on this machine: they are, unless it was removed.
-    open var hasLocalContents: Bool { version != nil }
+    open var hasLocalContents: Bool { version?.hasContents ?? false }
 
     /// Whether there's a thumbnail of it: there never is.
     open var hasThumbnail: Bool { false }
