@@ -11,7 +11,7 @@ public struct FileConflict: Sendable {
   /// The contents of the other writers, newest first; at least one.
   public let others: [FileVersion]
   /// The contents from which all of them were made, if that's recorded: the base that was kept last, see
-  /// ``FileVersions/FileVersions/addBase(of:)``, or a version that one of the others names among its ``FileVersion/parents``.
+  /// ``FileVersions/FileVersions/addBase(of:isPackage:)``, or a version that one of the others names among its ``FileVersion/parents``.
   public let base: FileVersion?
 
   /// The environment that makes the accesses of a child process nested in this one; see `FileAccess.environment()`.

@@ -13,23 +13,25 @@ extension FileVersions {
   /// Presenters save first. As long as the file has a conflict, no other side has its present contents: they're kept as a version like
   /// any other then, whose ``FileVersion/isBase`` is false. Contents that the last base has aren't kept again.
   ///
-  /// - Parameter url: The file or package.
+  /// - Parameters:
+  ///   - url: The file or package.
+  ///   - isPackage: Whether a directory is a package although its name has no extension and it has no versions yet.
   /// - Returns: The version.
   /// - Throws: ``FileVersionError``.
   /// - Complexity: O(bytes) to hash them; their blocks are shared where the file system can.
   /// - Note: Rule CV-36.
   @discardableResult
-  public func addBase(of url: URL) async throws(FileVersionError) -> FileVersion {
+  public func addBase(of url: URL, isPackage: Bool = false) async throws(FileVersionError) -> FileVersion {
     try await perform { keeper in
       try keeper.coordinator.blocking.read(url, options: .resolvesSymbolicLink) { access in
-        try keeper.addBase(access)
+        try keeper.addBase(access, isPackage: isPackage)
       }
     }
   }
 }
 
 extension VersionKeeper {
-  func addBase(_ access: borrowing FileAccess) throws -> FileVersion {
+  func addBase(_ access: borrowing FileAccess, isPackage: Bool) throws -> FileVersion {
     let path = access.canonicalPath
     let kept = try versions(at: path) ?? []
     let isBase = kept.allSatisfy(\.isResolved)
@@ -40,6 +42,6 @@ extension VersionKeeper {
         return last
       }
     }
-    return try add(access, from: path, Addition(isBase: isBase))
+    return try add(access, from: path, Addition(isBase: isBase, isPackage: isPackage))
   }
 }

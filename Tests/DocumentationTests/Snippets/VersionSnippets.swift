@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The code about versions", .serialized)
 struct VersionSnippets {
-  @Test("The examples of the README and the guide")
+  @Test("The examples of the guide")
   func keeping() async throws {
     let place = try Place()
     let versions = FileVersions(
@@ -23,6 +23,22 @@ struct VersionSnippets {
     try await versions.addVersion(of: file, contentsOf: other, isConflict: true)
     try await resolve(file, versions)
     #expect(try Data(contentsOf: file) == Data("text\nmore".utf8))
+  }
+
+  @Test("The example of the README")
+  func readme() async throws {
+    let place = try Place()
+    let domain = CoordinationDomain(.init())
+    let coordinator = FileCoordinator(domain: domain)
+    let versions = FileVersions(domain: domain, storage: .directory(place.url.appending(path: "store")))
+    let file = try place.file("list.txt", "milk\n")
+    // snippet: readme-versions
+    let kept = try await versions.addVersion(of: file)
+    try await coordinator.update(file, keepingVersion: versions) { $0.append(contentsOf: "eggs\n".utf8) }
+    try await versions.restore(kept, to: file)  // the contents before become a version
+    // end
+    #expect(try Data(contentsOf: file) == Data("milk\n".utf8))
+    #expect(try await versions.versions(of: file)?.count == 3)
   }
 
   @Test("The example about the space that versions take")

@@ -2,10 +2,16 @@ import FileCoordination
 import FileVersions
 import FoundationEssentials
 
+extension Option {
+  static let base = Option(
+    name: "--base", kind: .flag,
+    help: "Keep them as what later merges begin with: do that while all devices have the same contents.")
+}
+
 extension Command {
   static let keep = Command(
     name: "keep", operands: "FILE…", operandCount: 1...1000, takesOptionsAnywhere: true,
-    options: [.live, .package, .except, .json, .store],
+    options: [.base, .live, .package, .except, .json, .store],
     summary: "Keep the present contents of files as versions.",
     details: """
       Presenters save first. Contents are stored once, however often they are kept; on file systems that can share blocks a
@@ -14,6 +20,10 @@ extension Command {
 
       A directory is a package if its name has an extension, or if it has versions already; --package says that others are. All of
       it is one version.
+
+      With --base 'filecoord resolve --merge' passes them to its command as {base} in the next conflict. Contents that the last base
+      has aren't kept again. If FILE has a conflict, also by a conflict copy beside it, no other device has its contents: they're kept as a
+      version like any other, and it ends with 1.
 
       With --live each FILE is a directory: keeps what every file below it has, and from then on what it has after each change, by
       any program, also by one that doesn't coordinate. So there's always a version from before the last change. Equal contents
@@ -24,17 +34,26 @@ extension Command {
       """,
     examples: [
       Example(line: "filecoord keep notes.txt", explanation: "Keeps notes.txt before something risky."),
+      Example(line: "filecoord keep --base notes.txt", explanation: "Keeps what the next merge begins with."),
       Example(
         line: "filecoord keep --live --except .git ~/Documents",
         explanation: "Keeps versions of everything, but for .git."),
     ],
     run: { session in
-      let versions = try session.versions
-      if session.invocation.has(.live) { return try await keepLive(session, versions) }
+      let isBase = session.invocation.has(.base)
+      if session.invocation.has(.live) { return try await keepLive(session, session.versions) }
+      // A copy beside the file is a conflict here even if nobody asks for copies: a wrong base would undo changes.
+      let versions = try isBase ? session.versions(conflictCopies: .all) : session.versions
       var code = ExitCode.success
       for file in try session.files {
         do {
-          VersionText.write(try await versions.addVersion(of: file, isPackage: session.invocation.has(.package)), number: 1, session)
+          let isPackage = session.invocation.has(.package)
+          let version =
+            isBase
+            ? try await versions.addBase(of: file, isPackage: isPackage)
+            : try await versions.addVersion(of: file, isPackage: isPackage)
+          VersionText.write(version, number: 1, session)
+          if isBase && !version.isBase { throw Failure.noBase(file) }
         } catch {
           let failure = Failure(error)
           Terminal.error.write(failure.text)
@@ -45,6 +64,7 @@ extension Command {
     })
 
   private static func keepLive(_ session: Session, _ versions: FileVersions) async throws -> ExitCode {
+    if session.invocation.has(.base) { throw Failure.usage("'keep' takes either '--base' or '--live'").about(.keep) }
     let directories = try session.files
     let options = FileVersionKeeping(excludedNames: session.invocation.texts(.except))
     let (ends, end) = AsyncStream.makeStream(of: Void.self)
@@ -76,5 +96,14 @@ extension Command {
     case .failed(let url, let error):
       Terminal.error.write("\(url.pathText.onOneLine): \(Failure.namingCommands(in: error.description).onOneLine)\n")
     }
+  }
+}
+
+extension Failure {
+  fileprivate static func noBase(_ file: URL) -> Failure {
+    Failure(
+      .failure,
+      "'\(file.pathText.onOneLine)' has a conflict, so its contents were kept as a version that's no base. 'filecoord resolve --copies' resolves it; "
+        + "then keep a base.")
   }
 }

@@ -47,10 +47,13 @@ extension Command {
       it's one already, and the others stay as versions that are resolved: 'filecoord versions' lists them. Ends with 1 if there
       was no conflict.
 
-      --merge runs COMMAND once for each of the others, the oldest first. {base} is what they began with, or an empty file if
-      that isn't known; {current} is a copy of the file, and what COMMAND leaves in it is the result. If COMMAND fails, nothing
-      changes, and the exit status is that of COMMAND. The files are in a directory in TMPDIR; one that was left by a process that was
-      killed is removed by the next merge.
+      --merge runs COMMAND once for each of the others, the oldest first. {current} is a copy of the file, and what COMMAND leaves in
+      it is the result. If COMMAND fails, nothing changes, and the exit status is that of COMMAND. The files are in a directory in
+      TMPDIR; one that was left by a process that was killed is removed by the next merge.
+
+      {base} is what all of them began with: the last base of 'filecoord keep --base', or a version that the others name. Without that
+      it's the version from before the conflict that they have most likely been made from, and standard error says which; if there's
+      none, {base} is an empty file, and standard error says so.
       """,
     examples: [
       Example(line: "filecoord resolve notes.txt --keep newest", explanation: "Takes the text that was changed last."),
@@ -178,12 +181,13 @@ private struct Resolver {
     let directory = try MergeDirectory()
     defer { directory.remove() }
     let current = directory.url.appending(path: "current"), base = directory.url.appending(path: "base")
+    let common = try await beginning(of: conflict)
     try await conflict.contents(of: conflict.current).write(to: current)
     for (number, other) in conflict.others.reversed().enumerated() {
       let path = directory.url.appending(path: "other\(number + 1)")
       try await conflict.contents(of: other).write(to: path)
       // The command may have written to it.
-      try await (conflict.base.asyncMap { try await conflict.contents(of: $0) } ?? Data()).write(to: base)
+      try common.write(to: base)
       try await merge(current, base, path, conflict.environment)
     }
     guard let result = try? Data(contentsOf: current) else {
@@ -193,6 +197,23 @@ private struct Resolver {
       )
     }
     return .merged(result)
+  }
+
+  /// The contents that a merge begins with; says so if they aren't those that somebody has kept for it.
+  private func beginning(of conflict: FileConflict) async throws -> Data {
+    guard let base = try await conflict.mergeBase() else {
+      Terminal.error.write(
+        "filecoord: no version of '\(file.pathText.onOneLine)' from before the conflict is kept, so {base} is an empty file: every line that "
+          + "differs is a conflict for most programs. 'filecoord keep --base' keeps a base for the next one.\n")
+      return Data()
+    }
+    if base != conflict.base {
+      Terminal.error.write(
+        "filecoord: no base of '\(file.pathText.onOneLine)' was kept, so {base} is the version \(base.id), kept "
+          + "\(VersionText.date(base.additionDate ?? base.modificationDate)), from which all texts have most likely been made. Check the "
+          + "result; 'filecoord keep --base' keeps a base for the next one.\n")
+    }
+    return try await conflict.contents(of: base)
   }
 
   private func merge(
@@ -208,12 +229,5 @@ private struct Resolver {
       throw Failure(
         code, "'\(command.onOneLine)' ended with \(code.rawValue): '\(file.pathText.onOneLine)' is as it was")
     }
-  }
-}
-
-extension Optional {
-  fileprivate func asyncMap<Result>(_ transform: (Wrapped) async throws -> Result) async rethrows -> Result? {
-    if let self { return try await transform(self) }
-    return nil
   }
 }

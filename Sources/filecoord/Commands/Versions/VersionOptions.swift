@@ -18,14 +18,16 @@ extension Option {
 extension Session {
   /// The versions that a command is about.
   var versions: FileVersions {
-    get throws(Failure) {
-      let storage = try invocation.text(.store).map { text throws(Failure) in
-        VersionStorage.directory(try URL(file: Argument(text)))
-      }
-      return FileVersions(
-        domain: domain, storage: storage ?? .standard,
-        conflictCopies: invocation.has(.copies) ? .all : [], deadlines: deadlines)
+    get throws(Failure) { try versions(conflictCopies: invocation.has(.copies) ? .all : []) }
+  }
+
+  /// The same, with the copies of these engines.
+  func versions(conflictCopies: Set<ConflictCopyEngine>) throws(Failure) -> FileVersions {
+    let storage = try invocation.text(.store).map { text throws(Failure) in
+      VersionStorage.directory(try URL(file: Argument(text)))
     }
+    return FileVersions(
+      domain: domain, storage: storage ?? .standard, conflictCopies: conflictCopies, deadlines: deadlines)
   }
 
   /// The versions that are kept where nothing else is said.
