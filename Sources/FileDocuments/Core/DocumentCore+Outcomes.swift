@@ -157,7 +157,9 @@ extension DocumentCore {
     }
   }
 
-  /// What is in the file is the document's own, and no text of another program. It counts as unsaved, and no undoing leads to it.
+  /// The text in the file is the document's own, and no text of another program.
+  ///
+  /// It counts as unsaved, and no undoing leads to it.
   mutating func notePlacedAndFailed(_ effects: inout [DocumentEffect]) {
     effects.append(.change(.rebase))
     count.noteOtherSaved()

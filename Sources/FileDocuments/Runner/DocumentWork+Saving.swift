@@ -58,7 +58,7 @@ extension DocumentWork {
         DocumentProgress.note(.writing, $0, of: size, to: progress)
       }
       return .replaced
-    } catch where error.isChangeInPlace {
+    } catch  where error.isChangeInPlace {
       return .replacedAndFailed(error)
     } catch {
       presence?.heldFile = former
