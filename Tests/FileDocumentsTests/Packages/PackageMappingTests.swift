@@ -171,7 +171,7 @@ struct PackageMappingTests {
     let onlooker = Onlooker()
     try await withFixture(onlooker.files) { fixture in
       try fixture.makeAlbum(["a.txt": "a"])
-      try await fixture.versions.addVersion(of: fixture.album)
+      try await fixture.versions.addVersion(of: fixture.album, isPackage: true)
       try fixture.makeAlbum(Self.old)
       let mapping = try map("a.txt", fixture)
       let document = try await fixture.openAlbum()
