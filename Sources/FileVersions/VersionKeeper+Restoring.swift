@@ -51,30 +51,26 @@ extension VersionKeeper {
     if old != path {
       try checkFree(path, for: old)
       try withStore(at: [path]) { store in try storeOfVersion(version, insteadOf: store).verify(version) }
-      if let status = try status(of: old) {
-        do {
-          try keeper.move(old, to: path)
-          return try keeper.restore(version, over: path) { changes.append($0) }
-        } catch {
-          // A failure leaves the file as it was, also by its name.
-          if try HostFileSystem().statusIfPresent(of: path)?.identity == status.identity {
-            try? keeper.move(path, to: old)
-          }
-          throw error
-        }
-      }
+      if try status(of: old) != nil { return try keeper.restore(version, from: old, to: path) { changes.append($0) } }
     }
     try keeper.restore(version, over: path) { changes.append($0) }
   }
 
-  private func move(_ old: SystemPath, to new: SystemPath) throws {
-    func note() throws { try withStore(at: [old, new]) { store in try store.noteMove(from: old, to: new) } }
-    do throws(SystemError) { try files.moveItem(from: old, to: new, replacing: false) } catch {
-      // Only a step after the move has failed, such as the wait for the disk.
-      if error.isChangeInPlace { try? note() }
-      throw error
+  private func restore(
+    _ version: StoredVersion, from old: SystemPath, to new: SystemPath, _ note: @escaping (VersionChange) -> Void
+  ) throws {
+    let (kept, state) = try keepState(of: old)
+    if let kept { note(VersionChange(.gained, kept)) }
+    let attributes = attributes
+    try withStore(at: [old, new]) { store in
+      guard let item = try store.item(at: old, creating: true) else { throw VersionStoreError.nothingThere(old) }
+      try storeOfVersion(version, insteadOf: store).restore(
+        version, of: item, from: old, to: new, keptAs: state,
+        orElse: { (displaced) throws(VersionStoreError) in
+          let version = try store.add(contentsOf: displaced, to: item, named: old.lastComponent, attributes)
+          note(VersionChange(.gained, FileVersion.ID(item, version.id)))
+        }, notedIn: store)
     }
-    try note()
   }
 
   private func restore(
@@ -141,9 +137,23 @@ extension VersionKeeper {
         + "the version to a path with its extension.")
   }
 
-  /// The name of the file with the extension of the version, if that has another one.
+  /// The name of the file with the extension of the version, if that has another one; byte by byte.
   static func url(_ url: URL, withTypeOf version: StoredVersion) -> URL {
-    guard let type = version.name.pathExtension, type != url.pathExtension else { return url }
-    return url.deletingPathExtension().appendingPathExtension(type)
+    guard let type = version.name.pathExtensionBytes, let path = SystemPath(url), type != path.pathExtensionBytes else {
+      return url
+    }
+    let name = path.lastComponent.bytes
+    let stem = name.dropLast(path.pathExtensionBytes.map { $0.count + 1 } ?? 0)
+    let target = path.parent.appending(SystemPath(bytes: stem + [UInt8(ascii: ".")] + type))
+    return target.url ?? url
+  }
+}
+
+extension SystemPath {
+  /// The bytes behind the last dot, as ``pathExtension`` has them.
+  fileprivate var pathExtensionBytes: [UInt8]? {
+    let name = lastComponent.bytes
+    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0, dot < name.count - 1 else { return nil }
+    return Array(name[(dot + 1)...])
   }
 }

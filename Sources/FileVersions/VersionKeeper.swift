@@ -121,16 +121,23 @@ final class VersionKeeper: Sendable {
       // If the histories have moved once more, or can't be claimed, the next call about the paths takes them.
       if !elsewhere.isEmpty { try? withClaims(at: paths + elsewhere.subtracting(paths).sorted()) { _, _ in } }
     }
-    return try withClaims(at: paths, making: making) { store, moved in
-      elsewhere = moved
-      return try body(store)
+    var claimed = paths
+    while true {
+      var unclaimed: Set<SystemPath> = []
+      let result: Result? = try withClaims(at: claimed, making: making) { store, taken in
+        elsewhere = taken.elsewhere
+        // A file may have been about to get another name when its process was killed: both names are needed for the rest.
+        unclaimed = taken.unclaimed.subtracting(claimed)
+        return unclaimed.isEmpty ? try body(store) : nil
+      }
+      if let result { return result }
+      claimed += unclaimed.sorted()
     }
   }
 
   /// The same; `body` is also passed the paths to which the histories of leftovers have moved.
   private func withClaims<Result>(
-    at paths: [SystemPath], making: Bool = true,
-    _ body: (VersionStore, _ elsewhere: Set<SystemPath>) throws -> Result
+    at paths: [SystemPath], making: Bool = true, _ body: (VersionStore, TakenLeftovers) throws -> Result
   ) throws -> Result {
     guard let first = paths.first else { preconditionFailure("no path") }
     let store = try store(for: first, making: making)
@@ -144,8 +151,9 @@ final class VersionKeeper: Sendable {
           let there = takeLeftovers(at: path, in: store, claimed: paths)
           taken.added += there.added
           taken.elsewhere.formUnion(there.elsewhere)
+          taken.unclaimed.formUnion(there.unclaimed)
         }
-        return try body(store, taken.elsewhere)
+        return try body(store, taken)
       }
     } catch let error as VersionStoreError {
       throw diagnosed(error, in: store)

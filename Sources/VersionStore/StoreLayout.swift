@@ -22,6 +22,7 @@ internal import SystemInterface
 ///     places/home/me/a.txt/=item            the item at `/home/me/a.txt`
 ///     steps/…                               operations that are under way; after a crash they're undone or completed
 ///     steps/saving-HASH.PROCESS             a save of the item whose path has the hash: where what it replaces is until it's gone
+///     steps/retyping-HASH-HASH.PROCESS      a file that takes the place of another one with another name, by the hashes of both paths
 struct StoreLayout: Sendable {
   let root: SystemPath
 

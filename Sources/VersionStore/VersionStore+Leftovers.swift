@@ -19,15 +19,23 @@ extension VersionStore {
     _ leftover: SystemPath, to item: ItemID, at path: SystemPath, _ attributes: VersionAttributes,
     unfolding: Bool = true
   ) throws(VersionStoreError) -> StoredVersion? {
-    guard let status = try status(of: leftover) else { return nil }
+    if try isKeptElsewhere(leftover, of: item, at: path, unfolding: unfolding) { return nil }
+    return try add(contentsOf: leftover, to: item, named: path.lastComponent, attributes)
+  }
+
+  /// Whether an item has the contents of a leftover, or one of its versions has; also if there's no leftover.
+  func isKeptElsewhere(
+    _ leftover: SystemPath, of item: ItemID, at path: SystemPath, unfolding: Bool = true
+  ) throws(VersionStoreError) -> Bool {
+    guard let status = try status(of: leftover) else { return true }
     guard let hash = try contents(ofItemAt: leftover)?.hash else { throw .notAFile(leftover) }
-    if try self.status(of: path)?.kind == status.kind, try contents(ofItemAt: path)?.hash == hash { return nil }
+    if try self.status(of: path)?.kind == status.kind, try contents(ofItemAt: path)?.hash == hash { return true }
     // The replaced contents are those of the last one, as a rule.
     for version in try versions(of: item, unfolding: unfolding).reversed()
     where version.isPackage == (status.kind == .directory) {
-      if try hashed(version).hash == hash, isIntact(version) { return nil }
+      if try hashed(version).hash == hash, isIntact(version) { return true }
     }
-    return try add(contentsOf: leftover, to: item, named: path.lastComponent, attributes)
+    return false
   }
 }
 
@@ -73,6 +81,8 @@ package struct TakenLeftovers {
   package var added: [(version: StoredVersion, path: SystemPath)] = []
   /// Where the histories of others are, which have moved on: the caller has to claim these as well.
   package var elsewhere: Set<SystemPath> = []
+  /// The names of files of which one takes the place of the other: the caller has to claim these before it looks at their histories.
+  package var unclaimed: Set<SystemPath> = []
 
   package init() {}
 }
@@ -84,7 +94,7 @@ extension VersionStore {
 
   /// The beginning of the names of a path's saves, by any process.
   private func saveName(at path: SystemPath) -> String {
-    Self.saveName + String(ContentHash(of: path.bytes).description.prefix(32))
+    Self.saveName + Self.digest(of: path)
   }
 
   func saveStep(at path: SystemPath) -> SystemPath { step(saveName(at: path)) }
@@ -131,9 +141,13 @@ extension VersionStore {
   /// - Complexity: O(operations that are under way).
   package func cutOffSaves() throws(VersionStoreError) -> Set<SystemPath> {
     var paths: Set<SystemPath> = []
-    for name in try unsortedNames(in: layout.steps) where Self.isSave(name) {
+    for name in try unsortedNames(in: layout.steps) where Self.isSave(name) || Self.isRetyping(name) {
       if try isInUse(name) { continue }
-      if let save = try cutOffSave(name) { paths.insert(save.path) }
+      if Self.isRetyping(name) {
+        if let retyping = try cutOffRetyping(name) { paths.insert(retyping.new) }
+      } else if let save = try cutOffSave(name) {
+        paths.insert(save.path)
+      }
     }
     return paths
   }
@@ -155,7 +169,18 @@ extension VersionStore {
   ) throws(VersionStoreError) -> TakenLeftovers {
     var taken = TakenLeftovers()
     let own = saveName(at: path) + "."
-    for name in try unsortedNames(in: layout.steps) where name.bytes.starts(with: own.utf8) {
+    let names = try unsortedNames(in: layout.steps)
+    for name in names where Self.isRetyping(name, at: path) {
+      if try isInUse(name) { continue }
+      guard let retyping = try cutOffRetyping(name) else { continue }
+      let both: Set = [retyping.old, retyping.new]
+      if both.subtracting(claimed).subtracting([path]).isEmpty {
+        try complete(retyping, named: name)
+      } else {
+        taken.unclaimed.formUnion(both)
+      }
+    }
+    for name in names where name.bytes.starts(with: own.utf8) {
       if try isInUse(name) { continue }
       guard let save = try cutOffSave(name), save.path == path else { continue }
       if !save.isUnchanged {

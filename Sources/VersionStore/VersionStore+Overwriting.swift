@@ -205,7 +205,7 @@ extension VersionStore {
   ///
   /// A file that was written within one tick of the file system's clock has the same status, so that a copy which was read quickly is
   /// compared. A file that was kept by another name of its own has the version's contents in any case.
-  private func isKept(
+  func isKept(
     _ path: SystemPath, _ there: FileStatus, _ state: KeptState
   ) throws(VersionStoreError) -> Bool {
     guard let version = state.version, let status = state.status, status.kind == there.kind else { return false }

@@ -12,22 +12,29 @@ extension VersionStore {
   ///   - path: A canonical path; something else than the version's kind may be there.
   ///   - target: The items whose place it may take.
   ///   - notes: The store of the path; this one unless stated.
+  ///   - item: The history of which the contents say that they are, if nothing is there: the next look lets it go on there.
   /// - Throws: ``VersionStoreError/damaged(_:)`` if the contents aren't those that were kept, ``VersionStoreError/versionIsGone(_:)``, or
   ///   the error of a system call. The item at the path is as it was then.
   /// - Complexity: O(bytes), to see that they are those that were kept.
   package func restore(
     _ version: StoredVersion, to path: SystemPath, over target: RestoringTarget = .any,
-    notedIn notes: VersionStore? = nil
+    notedIn notes: VersionStore? = nil, taggedAs item: ItemID? = nil
   ) throws(VersionStoreError) {
     let notes = notes ?? self
     guard try versionIfPresent(version.id, of: version.item) != nil else { throw .versionIsGone(version.id) }
     try verify(version)
-    if version.isPackage { return try restorePackage(version, to: path, over: target, notedIn: notes) }
+    if version.isPackage {
+      return try restorePackage(version, to: path, over: target, notedIn: notes, taggedAs: item)
+    }
     let source = self.path(of: version)
     if try status(of: path)?.kind != .directory {
       return try overwriting(path, target, notedIn: notes) { (target, settle) throws(SystemError) in
         try files.replaceContents(
-          of: path, withContentsOf: source, mode: version.mode, over: target, settling: settle)
+          of: path, withContentsOf: source, mode: version.mode, over: target
+        ) { (file) throws(SystemError) in
+          if let item { try? files.setExtendedAttribute(Self.tagName, of: file, to: Array(item.description.utf8)) }
+          try settle(file)
+        }
       }
     }
     // The package that's there makes room in the last step.
@@ -40,7 +47,7 @@ extension VersionStore {
   }
 
   /// Where contents are made that are then moved to a path: in a step, which is removed after a crash, if that's on the same volume.
-  private func restoringPath(of id: VersionID, for path: SystemPath) -> SystemPath {
+  func restoringPath(of id: VersionID, for path: SystemPath) -> SystemPath {
     let name = StoreLayout.restoring + id.description + "-" + String(UInt64.random(in: .min ... .max), radix: 16)
     let target = try? status(of: path.parent)?.device
     let own = try? status(of: layout.steps)?.device
@@ -48,20 +55,27 @@ extension VersionStore {
   }
 
   private func restorePackage(
-    _ version: StoredVersion, to path: SystemPath, over target: RestoringTarget, notedIn notes: VersionStore
+    _ version: StoredVersion, to path: SystemPath, over target: RestoringTarget, notedIn notes: VersionStore,
+    taggedAs item: ItemID?
   ) throws(VersionStoreError) {
     let temporary = restoringPath(of: version.id, for: path)
-    let source = self.path(of: version)
     try place(at: path, over: target, notedIn: notes, from: temporary) { () throws(VersionStoreError) in
-      try storing { () throws(SystemError) in try copy(source, to: temporary) }
-      let members = try members(of: version)
-      // The directories of the version are closed.
-      for member in members where member.kind == .directory {
-        try openDirectory(member.path.bytes.isEmpty ? temporary : temporary.appending(member.path))
-      }
-      try removeUnlisted(in: temporary, SystemPath(bytes: []), Set(members.map(\.path)))
-      for member in members.reversed() { try open(member, below: temporary) }
+      try makePackage(version, at: temporary)
+      if let item { tag(temporary, item) }
     }
+  }
+
+  /// Makes a package of a version where nobody looks yet.
+  func makePackage(_ version: StoredVersion, at path: SystemPath) throws(VersionStoreError) {
+    let source = self.path(of: version)
+    try storing { () throws(SystemError) in try copy(source, to: path) }
+    let members = try members(of: version)
+    // The directories of the version are closed.
+    for member in members where member.kind == .directory {
+      try openDirectory(member.path.bytes.isEmpty ? path : path.appending(member.path))
+    }
+    try removeUnlisted(in: path, SystemPath(bytes: []), Set(members.map(\.path)))
+    for member in members.reversed() { try open(member, below: path) }
   }
 
   /// Removes what a program has put into the package since it was kept, such as the log of a database that it has opened there.

@@ -189,7 +189,7 @@ extension VersionStore {
     let names = try names(in: layout.steps)
     let drafts = try recoverSaves(among: names)
     count += drafts.removedCount
-    for name in names where !drafts.left.contains(name) && !Self.isSave(name) {
+    for name in names where !drafts.left.contains(name) && !Self.isSave(name) && !Self.isRetyping(name) {
       let step = layout.steps.appending(name)
       guard let status = try status(of: step), !isBeingMade(name, status) else { continue }
       do throws(VersionStoreError) {

@@ -407,7 +407,7 @@ struct LeftoversTests {
 
 extension StoreSandbox {
   /// The names beside the files that aren't theirs, and those of steps.
-  fileprivate func rest() throws -> [String] {
+  func rest() throws -> [String] {
     let beside = try files.names(in: root.appending("files")).filter { $0.bytes.first == UInt8(ascii: ".") }
     // A file that was written to be moved is removed after an hour.
     return try beside.map(\.description) + tree("store/steps").filter { !$0.hasPrefix(".restoring-") }

@@ -103,10 +103,18 @@ struct RestoringTests {
         return try DyingDoor.callCount { try sandbox.store($0).restore(version, to: sandbox.path("p")) }
       }
       for number in explored(callCount) {
-        for door in [DyingDoor.dying(atCall: number), DyingDoor.failing(atCall: number)] {
+        for isDeath in [true, false] {
           try await withStore(limits) { sandbox in
             let version = try prepare(sandbox)
+            let door = isDeath ? DyingDoor.dying(atCall: number) : DyingDoor.failing(atCall: number)
             try? sandbox.store(door).restore(version, to: sandbox.path("p"))
+            if isDeath {
+              let next = try sandbox.store()
+              try next.recover()
+              for path in try next.cutOffSaves() { _ = try next.takeLeftovers(at: path, StoreSandbox.attributes) }
+              #expect(try next.performTasks() == [])
+              #expect(try sandbox.rest() == [], "call \(number)")
+            }
             let texts = try names.map { try sandbox.text(sandbox.path($0)) }
             #expect(Set(texts).count == 1, "call \(number)")
             try sandbox.store().restore(version, to: sandbox.path("p"))
