@@ -70,14 +70,19 @@ extension FileVersions {
 
   /// Removes the versions of a file that's gone, unless it's there again; there's no way back.
   ///
+  /// Presenters of the directories around it are notified of each version that's lost.
+  ///
   /// - Parameter file: The file.
   /// - Throws: ``FileVersionError``.
   public func removeVersions(of file: DeletedFile) async throws(FileVersionError) {
     try await perform { keeper in
-      try keeper.withStoreIfPresent(at: file.gone.path, otherwise: ()) { store in
+      let lost: [FileVersion.ID] = try keeper.withStoreIfPresent(at: file.gone.path, otherwise: []) { store in
         try store.noteAbsence(of: file.gone)
-        try store.forget(file.gone)
+        let versions = (try? store.versions(of: file.gone.item)) ?? []
+        return try store.forget(file.gone) ? versions.map { FileVersion.ID($0.item, $0.id) } : []
       }
+      // No version is kept if nobody can be notified of it.
+      for id in lost { try? keeper.coordinator.announceVersion(.lost, named: id.description, at: file.url) }
     }
   }
 }
@@ -133,7 +138,8 @@ extension VersionKeeper {
               .fileExists, "Another file is at '\(path)'. Move it away, or restore the version to another path.")
           }
         } else {
-          try store.restore(stored, to: path, over: .nothing)
+          // If the process is killed before the next step, the next look at the file finds its history by the tag.
+          try store.restore(stored, to: path, over: .nothing, taggedAs: file.gone.item)
         }
         try store.revive(file.gone, at: path)
       }

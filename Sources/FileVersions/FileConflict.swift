@@ -228,8 +228,7 @@ extension VersionKeeper {
       }
     }
     try forgetRemovals(in: store, of: item)
-    return changes + step.resolved.map { VersionChange(.resolved, FileVersion.ID(item, $0)) }
-      + step.removed.map { VersionChange(.lost, FileVersion.ID(item, $0)) }
+    return changes + step.changes(of: item)
   }
 
   /// The contents that a file gets; `nil` if it stays as it is.
@@ -255,6 +254,14 @@ extension VersionKeeper {
       let target = path.parent.appending(SystemPath(bytes: stem + Array(" (\(conflict)\(suffix))".utf8) + type))
       if try store.restoreIfFree(stored, to: target) { return }
     }
+  }
+}
+
+extension ConflictResolution {
+  /// The changes of which presenters have to be notified.
+  func changes(of item: ItemID) -> [VersionChange] {
+    resolved.map { VersionChange(.resolved, FileVersion.ID(item, $0)) }
+      + removed.map { VersionChange(.lost, FileVersion.ID(item, $0)) }
   }
 }
 

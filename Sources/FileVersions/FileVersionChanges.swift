@@ -109,7 +109,7 @@ public struct FileVersionEvent: Sendable {
   public let url: URL
   /// The version.
   public let id: FileVersion.ID
-  /// The version as it's kept; `nil` once it was removed.
+  /// The version as it's kept, or, once it was removed, as long as it can be brought back; `nil` when it's gone for good.
   public let version: FileVersion?
   /// The access that changed it.
   public let origin: AccessOrigin
@@ -164,7 +164,8 @@ public struct FileVersionEvents: AsyncSequence, Sendable {
       _ change: FileVersionChange, _ name: String, at file: URL, _ origin: AccessOrigin
     ) async -> FileVersionEvent? {
       guard let id = FileVersion.ID(name) else { return nil }
-      let version = try? await versions.keptVersion(id, near: file)
+      var version = try? await versions.keptVersion(id, near: file)
+      if version == nil { version = try? await versions.removedVersion(id, near: file) }
       return FileVersionEvent(change: change, url: file, id: id, version: version, origin: origin)
     }
   }
@@ -209,5 +210,15 @@ extension FileVersions {
   fileprivate func keptVersion(_ id: FileVersion.ID, near file: URL) async throws -> FileVersion? {
     let versions = VersionsWithinAccess(self)
     return try await perform { _ in versions.version(named: id.description, near: file) }
+  }
+
+  /// The same for one that can be brought back.
+  fileprivate func removedVersion(_ id: FileVersion.ID, near file: URL) async throws -> FileVersion? {
+    try await perform { keeper in
+      try keeper.withStoreIfPresent(at: keeper.path(of: file), otherwise: nil) { store in
+        let removed = try store.removedVersions(of: id.item).first { $0.version.id == id.version }
+        return removed.map { FileVersion($0, in: store) }
+      }
+    }
   }
 }

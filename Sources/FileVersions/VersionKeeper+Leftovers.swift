@@ -85,6 +85,16 @@ extension VersionKeeper {
     return taken ?? TakenLeftovers()
   }
 
+  /// Notifies presenters of a resolution whose process was killed before it could do that.
+  static func announce(
+    _ resolution: ConflictResolution, of item: ItemID, at path: SystemPath, in domain: CoordinationDomain
+  ) {
+    let coordinator = FileCoordinator(label: "file versions", domain: domain)
+    for change in resolution.changes(of: item) {
+      try? coordinator.announceVersion(change.change, named: change.id.description, at: url(of: path))
+    }
+  }
+
   /// No version is lost if nobody can be notified of it.
   func announce(_ id: FileVersion.ID, takenAt path: SystemPath) {
     try? coordinator.announceVersion(.gained, named: id.description, at: Self.url(of: path))

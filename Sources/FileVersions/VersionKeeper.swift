@@ -85,6 +85,9 @@ final class VersionKeeper: Sendable {
       unfoldingIsDue: { [domain, time] item in
         let store = BackgroundHasher.Store(root: root, domain: domain, time: time)
         BackgroundHasher.shared.noteBareVersion(of: item, in: store)
+      },
+      resolutionIsCompleted: { [domain] resolution, item, path in
+        Self.announce(resolution, of: item, at: path, in: domain)
       }, isAlive: Self.isAlive, time: time)
     if !Self.recovered.withLock({ $0.contains(store.root) }) {
       try store.checkDirectories()

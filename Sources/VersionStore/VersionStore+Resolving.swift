@@ -76,7 +76,11 @@ extension VersionStore {
     guard let record = try recordIfIntact(at: layout.resolution(of: item)) else { return }
     if let resolution = ConflictResolution(record) {
       let hash = try resolution.result == nil ? nil : contents(ofItemAt: path)?.hash
-      if hash == resolution.result { return try carryOut(resolution, of: item) }
+      if hash == resolution.result {
+        try carryOut(resolution, of: item)
+        resolutionIsCompleted?(resolution, item, path)
+        return
+      }
     }
     try unlink(layout.resolution(of: item))
   }

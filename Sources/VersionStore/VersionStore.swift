@@ -23,6 +23,8 @@ package struct VersionStore: Sendable {
   let hashingIsDue: (@Sendable () -> Void)?
   /// Called with the item of a version that ``unfold(of:countMax:)`` has to give a directory some time.
   let unfoldingIsDue: (@Sendable (ItemID) -> Void)?
+  /// Called with a resolution that another process had begun, and its item and file, when it's complete.
+  let resolutionIsCompleted: (@Sendable (ConflictResolution, ItemID, SystemPath) -> Void)?
   /// Whether the process with a name may still be at work; `nil` if nobody can tell.
   let isAlive: @Sendable (_ worker: String) -> Bool?
 
@@ -41,6 +43,8 @@ package struct VersionStore: Sendable {
   ///   - hashingIsDue: Called on the thread of an operation, inside of whatever its caller has locked, when a version has become the task
   ///     of this process that isn't hashed; see ``performTasks()``.
   ///   - unfoldingIsDue: Called on the thread of a save with the item of which a version is kept without a directory.
+  ///   - resolutionIsCompleted: Called on the thread of an operation, inside of whatever its caller has locked, with a resolution that a
+  ///     crash has cut off, and that's complete now; with the item, and the path of its file.
   ///   - isAlive: Whether the process with a name may still be at work: its operations aren't completed then. `nil` if nobody can tell, as for
   ///     one of another container: they are completed when they are ``unknownWorkerAgeMax`` old.
   ///   - time: The time of day in nanoseconds since 1970.
@@ -49,6 +53,7 @@ package struct VersionStore: Sendable {
     at root: SystemPath, files: any FileSystem = HostFileSystem(), worker: String,
     limits: VersionStoreLimits = VersionStoreLimits(), hashingIsDue: (@Sendable () -> Void)? = nil,
     unfoldingIsDue: (@Sendable (ItemID) -> Void)? = nil,
+    resolutionIsCompleted: (@Sendable (ConflictResolution, ItemID, SystemPath) -> Void)? = nil,
     isAlive: @escaping @Sendable (_ worker: String) -> Bool? = { _ in false },
     time: @escaping @Sendable () -> Int64
   ) throws(VersionStoreError) {
@@ -57,6 +62,7 @@ package struct VersionStore: Sendable {
     self.limits = limits
     self.hashingIsDue = hashingIsDue
     self.unfoldingIsDue = unfoldingIsDue
+    self.resolutionIsCompleted = resolutionIsCompleted
     self.isAlive = isAlive
     self.files = files
     self.time = time
