@@ -241,14 +241,23 @@ extension VersionStore {
         unnoted.append(GoneItem(item: record.item, path: path, time: time()))
       }
     }
-    for gone in try goneItems(below: path) {
-      do throws(VersionStoreError) {
-        if try !forgetIfEmpty(gone) { try confirmAbsence(of: gone) }
-      } catch {
-        if !error.isOfReadOnlyVolume { throw error }
-      }
+    var gone: [GoneItem] = []
+    try forEachPlace(below: layout.place(of: path)) { place, names throws(VersionStoreError) in
+      gone += try goneItems(at: place, names)
+      // A process that has removed a history may have ended before it could remove that.
+      if names.isEmpty { removeEmptyPlaces(place) }
+    }
+    for gone in gone {
+      do throws(VersionStoreError) { try settle(gone) } catch { if !error.isOfReadOnlyVolume { throw error } }
     }
     return unnoted
+  }
+
+  /// Makes sure that a history is gone, and not only missed, or that nothing says so if it isn't, or that it's forgotten.
+  private func settle(_ gone: GoneItem) throws(VersionStoreError) {
+    // A process that has let it go on may have ended before the record was removed.
+    if try !isGone(gone) { return try unlink(goneRecord(of: gone)) }
+    if try !forgetIfEmpty(gone) { try confirmAbsence(of: gone) }
   }
 
   /// Notes that the file of a history is gone, which was found while the volume couldn't be written.
@@ -345,10 +354,15 @@ extension VersionStore {
   }
 
   /// Done again, it completes what was begun.
+  ///
+  /// The histories of files that were at the old place before stay there.
   func completeMove(from old: SystemPath, to new: SystemPath) throws(VersionStoreError) {
     let (source, target) = (layout.place(of: old), layout.place(of: new))
     if try status(of: source) != nil {
-      if try status(of: target) == nil {
+      if try names(in: source).contains(where: Self.isGoneRecord) {
+        try ensureDirectory(target)
+        try merge(source, into: target, isTop: true)
+      } else if try status(of: target) == nil {
         try inDirectories(around: target) { () throws(SystemError) in
           try files.rename(source, at: .workingDirectory, to: target, at: .workingDirectory, .exclusive)
         }
@@ -357,11 +371,16 @@ extension VersionStore {
       }
     }
     removeEmptyPlaces(source.parent)
+    removeEmptyPlaces(target)
     for place in try placesWithItems(below: target) { try noteArrival(at: place) }
   }
 
-  private func merge(_ source: SystemPath, into target: SystemPath) throws(VersionStoreError) {
-    let names = try names(in: source)
+  private static func isGoneRecord(_ name: SystemPath) -> Bool { name.bytes.starts(with: StoreLayout.goneName.utf8) }
+
+  private func merge(
+    _ source: SystemPath, into target: SystemPath, isTop: Bool = false
+  ) throws(VersionStoreError) {
+    let names = try names(in: source).filter { !isTop || !Self.isGoneRecord($0) }
     let takesPlace = names.contains(SystemPath(StoreLayout.itemName))
     if takesPlace, let former = try place(at: layout.path(ofPlace: target)) { try leave(target, former.item) }
     for name in names {
