@@ -128,6 +128,21 @@ struct BareVersionTests {
     }
   }
 
+  @Test("CV-21: It has the permissions of its file until it gets a directory, and can't be written from then on")
+  func permissions() async throws {
+    try await withStore { sandbox in
+      try sandbox.write("a", "old", mode: 0o640)
+      let id = try keep(sandbox).id
+      let full = ScriptedFileSystem { $0.call == .makeDirectory ? .fail(28) : .proceed }
+      for (store, mode) in [(try sandbox.store(full), 0o640), (try sandbox.store(), 0o444)] as [(VersionStore, UInt32)]
+      {
+        let version = try #require(try store.versions(of: item).first)
+        #expect(version.id == id && version.mode == 0o640)
+        #expect(try sandbox.files.statusIfPresent(of: store.path(of: version))?.mode == mode)
+      }
+    }
+  }
+
   @Test("Bytes that a program writes to the file later, because it has it open, are a part of it")
   func laterWrites() async throws {
     try await withStore { sandbox in
