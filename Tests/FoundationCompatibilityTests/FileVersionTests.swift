@@ -192,6 +192,32 @@ struct FileVersionTests {
     }
   }
 
+  @Test("CV-10, CV-12: Presenters get the conflict that was resolved as it's kept, by either side")
+  func resolvedConflicts() async throws {
+    try await withSandbox { box in
+      let file = try box.write("d/a", "1")
+      let conflicts = [
+        try await native.addVersion(of: file, isConflict: true),
+        try await native.addVersion(of: file, isConflict: true),
+      ]
+      let (own, around) = (VersionPresenter(file), VersionPresenter(box.url("d")))
+      for presenter in [own, around] { NSFileCoordinator.addFilePresenter(presenter) }
+      let listed = try #require(NSFileVersion.unresolvedConflictVersionsOfItem(at: file))
+      for (conflict, isOwn) in zip(conflicts, [true, false]) {
+        let version = try #require(listed.first { $0.persistentIdentifier as? String == conflict.id.description })
+        if isOwn { version.isResolved = true } else { _ = try await native.markResolved(conflict, of: file) }
+        let received = [await own.received.next(), await around.received.next()]
+        #expect(received.map { $0?.event } == ["resolved", "resolved in"])
+        for message in received {
+          let found = try #require(message?.version)
+          #expect(found == version && found.isConflict && found.isResolved && found.hasLocalContents)
+          #expect(try box.text(found.url) == "1")
+        }
+      }
+      for presenter in [own, around] { NSFileCoordinator.removeFilePresenter(presenter) }
+    }
+  }
+
   @Test("There are no versions on other machines")
   func nonlocal() async throws {
     try await withSandbox { box in
@@ -245,6 +271,8 @@ private final class VersionPresenter: JournalPresenter, NSFilePresenter, @unchec
 
   func presentedItemDidGain(_ version: NSFileVersion) { pass("gained", version) }
   func presentedItemDidLose(_ version: NSFileVersion) { pass("lost", version) }
+  func presentedItemDidResolveConflict(_ version: NSFileVersion) { pass("resolved", version) }
   func presentedSubitem(at url: URL, didGain version: NSFileVersion) { pass("gained in", version) }
   func presentedSubitem(at url: URL, didLose version: NSFileVersion) { pass("lost in", version) }
+  func presentedSubitem(at url: URL, didResolve version: NSFileVersion) { pass("resolved in", version) }
 }
