@@ -47,7 +47,7 @@ public struct DocumentError: Error, Sendable, CustomStringConvertible {
     public static let invalidName = Code(rawValue: 14)
     /// The file can't be written, or its directory.
     public static let notWritable = Code(rawValue: 15)
-    /// The file has more bytes than ``DocumentOptions/byteCountMax``.
+    /// The file, or what is to be saved, has more bytes than ``DocumentOptions/byteCountMax``.
     public static let fileTooLarge = Code(rawValue: 16)
     /// The program doesn't want the document to save by itself; see ``DocumentOptions/autosaveCheck``.
     public static let autosaveRefused = Code(rawValue: 17)

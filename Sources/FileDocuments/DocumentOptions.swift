@@ -53,7 +53,10 @@ public struct DocumentOptions<Contents: Sendable>: Sendable {
   ///
   /// Of a package these are its altered members.
   public var crashJournal: CrashJournal?
-  /// How many bytes a file may have that is opened or reloaded: the contents are in memory up to three times.
+  /// How many bytes a file may have that is opened, reloaded or saved: the contents are in memory up to three times.
+  ///
+  /// Contents that have more aren't saved, since they couldn't be opened again; the error has code ``DocumentError/Code/fileTooLarge``. The
+  /// files of packages have no such limit.
   public var byteCountMax = 1 << 30
   /// Called before the document saves by itself, and before another program reads: an error refuses that.
   ///

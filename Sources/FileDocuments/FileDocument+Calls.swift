@@ -124,7 +124,7 @@ extension FileDocument {
 
   /// Gives the file another name in its directory.
   ///
-  /// The document stays open.
+  /// The document stays open. The directory is the one where the file is by then, also if another program has just moved it.
   ///
   /// - Parameters:
   ///   - name: The name, with its extension.
@@ -137,8 +137,7 @@ extension FileDocument {
     {
       throw DocumentError(.invalidName, "'\(name)' can't be the name of a file.")
     }
-    let url = board.snapshot.url.deletingLastPathComponent().appending(path: name, directoryHint: .notDirectory)
-    try await move(to: url, within: deadline)
+    try await call(.move, CallArgument(url: board.snapshot.url.sibling(named: name), name: name), deadline)
   }
 
   /// Copies the file, with what is unsaved.

@@ -94,14 +94,26 @@ extension FileDocument {
 
   /// Names the contents as they are now, for ``noteSaved(_:)``.
   ///
+  /// The document keeps the contents of the last token, so that it knows them again in the file.
+  ///
   /// - Note: Rule CD-07.
-  public var editToken: DocumentEditToken { core.editToken }
+  public var editToken: DocumentEditToken {
+    let token = core.editToken
+    tokenContents = memory.contents.map { (token, $0) }
+    return token
+  }
 
   /// Notes that the contents that a token names have been saved by the program itself: they count as not changed.
   ///
+  /// If the file has them, and the token is the last one that was taken, they aren't taken for those of another program. The members of a
+  /// package aren't compared: there the document takes over what the program has written, as it does with another one's.
+  ///
   /// - Parameter token: The token of those contents.
   /// - Note: Rule CD-07.
-  public func noteSaved(_ token: DocumentEditToken) { receive(.tokenSaved(token)) }
+  public func noteSaved(_ token: DocumentEditToken) {
+    if let known = tokenContents, known.token == token, core.phase == .open { memory.note(known.contents) }
+    receive(.tokenSaved(token))
+  }
 }
 
 extension FileDocument {

@@ -71,7 +71,10 @@ extension FileDocument {
       memory.apply(change)
       if change.replacesContents { undoSteps.removeAll() }
       incomingBytes = nil
-      if change == .forget { TerminationFlush.leave(self) }
+      if change == .forget {
+        tokenContents = nil
+        TerminationFlush.leave(self)
+      }
     case .present:
       TerminationFlush.leave(self)
       presence?.leave()
@@ -137,12 +140,15 @@ extension FileDocument {
   /// - Returns: The work.
   func work(for call: CallID?, at place: CallArgument<Contents>? = nil) -> DocumentWork<Contents> {
     let (options, arrivingGrant) = (options, Guarded<DocumentGrant?>(nil))
-    let argument = call.flatMap { arguments[$0] } ?? place ?? CallArgument(url: board.snapshot.url)
+    var argument = call.flatMap { arguments[$0] } ?? place ?? CallArgument(url: board.snapshot.url)
+    // Since the call was made, the file may have been moved to another directory.
+    if let name = argument.name, let presence { argument.url = presence.presenter.url.sibling(named: name) }
     return DocumentWork(
       format: format, traits: traits, options: options, memory: memory, incomingBytes: incomingBytes,
       presence: presence,
       isDeletionAnnounced: core.isDeletionAnnounced, argument: argument, isAutomatic: !core.hasSavingCall,
-      arrivingGrant: arrivingGrant, progress: { [weak self] in self?.note($0) }
+      mayHaveOwnText: core.published.hasUnsavedChanges || memory.noted != nil, arrivingGrant: arrivingGrant,
+      progress: { [weak self] in self?.note($0) }
     ) { [weak self] url throws(DocumentError) in
       guard let self else { throw .cancelled }
       let presence = try DocumentPresence(

@@ -77,6 +77,9 @@ public actor FileDocument<Contents: Sendable> {
   /// `nil` without a crash journal.
   var journaling: DocumentJournaling<Contents>?
 
+  /// The last token that the program has taken, and the contents that it names.
+  var tokenContents: (token: DocumentEditToken, contents: Contents)?
+
   var lastCall: UInt64 = 0
   var lastQuestion: UInt64 = 0
   var arguments: [CallID: CallArgument<Contents>] = [:]
@@ -186,6 +189,8 @@ struct PublishedPlace: Equatable, Sendable {
 /// The arguments of a call.
 struct CallArgument<Contents: Sendable>: Sendable {
   var url: URL
+  /// A name in the directory where the file is when it's moved; the URL is only where that is now.
+  var name: String?
   var isReplacing = false
   var contents: Contents?
   /// A member of a package that's replaced alone.

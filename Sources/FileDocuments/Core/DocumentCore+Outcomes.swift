@@ -26,6 +26,9 @@ extension DocumentCore {
     case (.check, .unchanged):
       readingError = nil
       noteThere()
+    case (.check, .done):
+      noteThere()
+      noteWritten(ended, at: now, &effects)
     case (.check, .differs(let unreadable)):
       incoming = .found(unreadable: unreadable)
       noteThere()

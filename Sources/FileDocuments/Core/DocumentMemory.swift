@@ -22,6 +22,8 @@ package struct DocumentMemory<Contents, Tag> {
   package private(set) var base: Stored?
   /// Those that an operation has read or written, or made by merging, until the core decides.
   package var incoming: Stored?
+  /// Those that the program says to have put in the file by itself, since then.
+  package private(set) var noted: Contents?
   /// Those that were made of the document's and the incoming ones.
   package var merged: Contents?
 
@@ -45,14 +47,25 @@ package struct DocumentMemory<Contents, Tag> {
       contents = nil
       base = nil
     }
+    if change != .dropIncoming, change != .useIncoming { noted = nil }
     incoming = nil
     merged = nil
+  }
+
+  /// The program has put contents in the file by itself.
+  package mutating func note(_ contents: Contents) { noted = contents }
+
+  /// The program has replaced the file with its own contents by itself.
+  package mutating func rebase(_ stored: Stored) {
+    base = stored
+    noted = nil
   }
 
   /// A part of the file was replaced with the contents as they are now.
   package mutating func adoptReplacedMember(_ stored: Stored) {
     contents = stored.contents
     base = stored
+    noted = nil
     incoming = nil
   }
 

@@ -156,7 +156,7 @@ package enum KeptContents: Hashable, Sendable {
 
 /// How an operation ended.
 package enum OperationOutcome: Hashable, Sendable {
-  /// It did what it was to do.
+  /// It did what it was to do; `check`: the file has the contents with which the operation began.
   case done
   /// `open`: the same, and the file has no versions.
   case doneWithoutVersions

@@ -8,7 +8,8 @@ public import SystemInterface
 extension FileDocument where Contents == PackageTree {
   /// Reads one member as the document has it, unsaved changes included.
   ///
-  /// Reads on another thread, in an access that keeps other programs from replacing the package meanwhile.
+  /// Reads on another thread, in an access that keeps other programs from replacing the package meanwhile. If a save of the document
+  /// replaces it, or another program has just done so, this waits until the document has the new one, and reads that.
   ///
   /// - Parameter path: The member, such as `images/1.png`.
   /// - Returns: Its bytes; they aren't kept in memory.
@@ -16,6 +17,25 @@ extension FileDocument where Contents == PackageTree {
   /// - Complexity: O(bytes of the member).
   /// - Note: Rule CD-70.
   public func contents(ofMember path: SystemPath) async throws(DocumentError) -> Data {
+    for _ in 0..<DocumentWork<PackageTree>.attemptCountMax {
+      do throws(DocumentError) { return try await readMember(path) } catch {
+        guard (error.underlyingError as? PackageError)?.code == .packageReplaced else { throw error }
+        try await waitForPackage()
+      }
+    }
+    return try await readMember(path)
+  }
+
+  /// Waits until the document has the package that's at its place, which isn't the one that it was made from.
+  private func waitForPackage() async throws(DocumentError) {
+    let inBetween: DocumentState.EditingObstacles = [.saving, .reloading]
+    // Of a save the document will have the package anyway, and of another program perhaps no news.
+    if state.editingObstacles.isDisjoint(with: inBetween) { receive(.itemChanged) }
+    for await snapshot in states where snapshot.state.editingObstacles.isDisjoint(with: inBetween) { return }
+    throw .cancelled
+  }
+
+  private func readMember(_ path: SystemPath) async throws(DocumentError) -> Data {
     guard let tree = memory.contents else { throw .notOpen }
     // Of a package that's gone only what's in memory can be read.
     guard let presence else { return try await Self.read(path, tree) }

@@ -9,11 +9,11 @@ extension DocumentWork {
   func performWithGrant(_ operation: DocumentOperation) async -> Result {
     do throws(DocumentError) {
       if operation == .place { try checkThatPlaceIsElsewhere() }
+      if operation == .move { return try await performMove() }
       if options.grant == nil { return await performOnFileOrPackage(operation) }
       return switch operation {
       case .open, .place: try await performAtNewPlace(operation)
-      case .move: try await performMove()
-      case .check, .write, .merge, .keep, .load, .delete, .copy, .listConflicts: try await performHere(operation)
+      case .check, .write, .move, .merge, .keep, .load, .delete, .copy, .listConflicts: try await performHere(operation)
       }
     } catch { return Result(.failed(error)) }
   }
@@ -27,7 +27,19 @@ extension DocumentWork {
     return result
   }
 
+  /// Moves the file; again if it was to get another name, and was in another directory when it was its turn.
   private func performMove() async throws(DocumentError) -> Result {
+    var work = self
+    for _ in 0..<Self.attemptCountMax {
+      let result = try await work.performMoveOnce()
+      guard let place = result.rightPlace else { return result }
+      work = work.moved(to: place)
+    }
+    throw presence.map(movedTooOften) ?? .notOpen
+  }
+
+  private func performMoveOnce() async throws(DocumentError) -> Result {
+    if options.grant == nil { return await performOnFileOrPackage(.move) }
     try await renewGrant()
     // A second grant for the place of the first one would end access to it when one of them ends.
     if isAtOwnPlace {

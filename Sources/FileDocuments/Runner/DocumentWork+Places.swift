@@ -14,8 +14,16 @@ extension DocumentWork {
     let takeBack = try presence.reserve(argument.url)
     do {
       try await withFile { asked, check in
-        try await coordinator.move(asked, to: argument.url, replacing: argument.isReplacing, checking: check)
+        try await coordinator.move(asked, to: argument.url, replacing: argument.isReplacing) { access in
+          try check(access)
+          try checkDirectory(of: access.wasMoved ? access.url : asked)
+        }
       }
+    } catch let error as OtherDirectory {
+      takeBack()
+      let result = Result(.failed(movedTooOften(presence)))
+      result.rightPlace = error.place
+      return result
     } catch let error as FileCoordinationError where error.isChangeInPlace {
       try presence.move(to: argument.url)
       throw error
@@ -26,6 +34,13 @@ extension DocumentWork {
     // The presenter of an access isn't notified of it.
     try presence.move(to: argument.url)
     return Result(.done)
+  }
+
+  /// A name is given in the directory where the file is: another program may have moved it before this access.
+  private func checkDirectory(of url: URL) throws(OtherDirectory) {
+    guard let name = argument.name else { return }
+    let place = url.sibling(named: name)
+    if place.path != argument.url.path { throw OtherDirectory(place: place) }
   }
 
   /// Refuses a place that's taken before the document of the file there is asked to let it go, and may have to save for that.
@@ -55,6 +70,7 @@ extension DocumentWork {
   /// Makes a new file, which is presented before anybody else can reach it.
   func place() async throws -> Result {
     let (contents, bytes) = try await mine()
+    try checkSize(of: bytes)
     let presence = try enter(argument.url)
     do {
       return try await coordinator(for: presence).write(presence.presenter.url) { access in
@@ -229,6 +245,19 @@ extension DocumentWork {
       result.isLocked = status.isLocked
     }
     result.isWritable = files.isWritable(path) && files.isWritable(path.parent)
+  }
+}
+
+/// A file that was to get another name is in another directory.
+private struct OtherDirectory: Error {
+  /// Where it has that name.
+  let place: URL
+}
+
+extension URL {
+  /// Another name in the same directory.
+  func sibling(named name: String) -> URL {
+    deletingLastPathComponent().appending(path: name, directoryHint: .notDirectory)
   }
 }
 

@@ -6,6 +6,16 @@ internal import SystemInterface
 // Permissions and read-only volumes, which forbid what a document was asked for.
 
 extension DocumentWork {
+  /// Refuses to write what couldn't be opened again, nor compared by the next save.
+  func checkSize(of bytes: Data) throws(DocumentError) {
+    if bytes.count <= options.byteCountMax { return }
+    throw DocumentError(
+      .fileTooLarge,
+      "The contents have \(bytes.count) bytes, and 'byteCountMax' of the document's options allows \(options.byteCountMax), so the file "
+        + "couldn't be opened again. Nothing was written. Shorten the contents, or put them in a document with a larger 'byteCountMax'."
+    )
+  }
+
   /// The error of an operation that permissions or the file system have forbidden; `nil` for any other error, and for reading.
   func refusal(of operation: DocumentOperation, _ error: any Error) -> DocumentError? {
     guard !(error is DocumentError), let failure = Self.systemError(in: error), failure.isRefusal else { return nil }

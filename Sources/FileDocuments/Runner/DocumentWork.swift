@@ -33,6 +33,8 @@ final class DocumentWork<Contents: Sendable>: Sendable {
     var isPlaced = false
     /// The presenter that was registered.
     var presence: DocumentPresence?
+    /// Where a file belongs that was to get another name: it isn't in the directory any more where it was.
+    var rightPlace: URL?
     /// Goes on after the end of the operation, on its thread.
     var search: DocumentSearch?
 
@@ -52,6 +54,8 @@ final class DocumentWork<Contents: Sendable>: Sendable {
   let argument: CallArgument<Contents>
   /// Nobody has asked for this write: the document saves by itself, or because somebody reads.
   let isAutomatic: Bool
+  /// The file may have the document's own text without a save of it, which is no reason for a conflict.
+  let mayHaveOwnText: Bool
   /// Where the progress of a long operation goes; `nil` when it has ended.
   let progress: @Sendable (DocumentProgress?) -> Void
   /// The program's access to the place of the presence that this operation will make.
@@ -62,7 +66,7 @@ final class DocumentWork<Contents: Sendable>: Sendable {
   init(
     format: any DocumentFormat<Contents>, traits: FormatTraits, options: DocumentOptions<Contents>, memory: Memory,
     incomingBytes: Data?, presence: DocumentPresence?, isDeletionAnnounced: Bool, argument: CallArgument<Contents>,
-    isAutomatic: Bool,
+    isAutomatic: Bool, mayHaveOwnText: Bool,
     arrivingGrant: Guarded<DocumentGrant?> = Guarded(nil), progress: @escaping @Sendable (DocumentProgress?) -> Void,
     enter: @escaping @Sendable (URL) throws(DocumentError) -> DocumentPresence
   ) {
@@ -75,9 +79,20 @@ final class DocumentWork<Contents: Sendable>: Sendable {
     self.isDeletionAnnounced = isDeletionAnnounced
     self.argument = argument
     self.isAutomatic = isAutomatic
+    self.mayHaveOwnText = mayHaveOwnText
     self.arrivingGrant = arrivingGrant
     self.progress = progress
     self.enter = enter
+  }
+
+  /// The same work at another place.
+  func moved(to url: URL) -> DocumentWork {
+    var argument = argument
+    argument.url = url
+    return DocumentWork(
+      format: format, traits: traits, options: options, memory: memory, incomingBytes: incomingBytes,
+      presence: presence, isDeletionAnnounced: isDeletionAnnounced, argument: argument, isAutomatic: isAutomatic,
+      mayHaveOwnText: mayHaveOwnText, arrivingGrant: arrivingGrant, progress: progress, enter: enter)
   }
 
   @concurrent
@@ -139,6 +154,7 @@ final class DocumentWork<Contents: Sendable>: Sendable {
   /// Makes a file, unless one has come meanwhile.
   private func openNew(_ presence: DocumentPresence, _ contents: Contents) async throws -> Result {
     let bytes = try await bytes(of: contents)
+    try checkSize(of: bytes)
     return try await coordinator(for: presence).write(presence.presenter.url) { access in
       let present = try await present(access)
       if present == nil { try await access.replaceContents(with: bytes) }
@@ -173,11 +189,31 @@ final class DocumentWork<Contents: Sendable>: Sendable {
       var result = Result(.unchanged)
       guard let file = try await present(access) else { return Result(.missing) }
       let hash = ContentHash(of: file.contents)
-      if hash != memory.base?.tag { result = try await differing(file, hash) }
+      if hash != memory.base?.tag {
+        if let own = await own(hash) { result = own } else { result = try await differing(file, hash) }
+      }
       hold(access)
       noteFile(access, in: result)
       return result
     }
+  }
+
+  /// The result of a check of a file with the document's own text; `nil` if it's another one.
+  private func own(_ hash: ContentHash) async -> Result? {
+    // After a failed save the text is written once more.
+    guard mayHaveOwnText, presence?.mayLoseFile != true else { return nil }
+    if let (contents, bytes) = try? await mine(), ContentHash(of: bytes) == hash {
+      let result = Result(.done)
+      result.incoming = Memory.Stored(contents, hash)
+      return result
+    }
+    return await isNoted(hash) ? Result(.unchanged) : nil
+  }
+
+  /// Whether the program has said that it has put contents with this hash in the file.
+  private func isNoted(_ hash: ContentHash) async -> Bool {
+    guard let noted = memory.noted, let bytes = try? await bytes(of: noted) else { return false }
+    return ContentHash(of: bytes) == hash
   }
 
   private func differing(_ file: PresentFile, _ hash: ContentHash) async throws -> Result {
@@ -203,12 +239,15 @@ final class DocumentWork<Contents: Sendable>: Sendable {
   /// Compares first: the text of another program is kept as a version before it's overwritten.
   private func write() async throws -> Result {
     let (contents, bytes) = try await mine()
+    try checkSize(of: bytes)
     let hash = ContentHash(of: bytes)
     return try await writeFile { access in
       for _ in 0..<Self.attemptCountMax {
         guard let file = try await present(access), let status = file.status else { return Result(.missing) }
         let presentHash = ContentHash(of: file.contents)
-        if presentHash != memory.base?.tag, presentHash != hash { return try await differing(file, presentHash) }
+        if presentHash != memory.base?.tag, presentHash != hash, await !isNoted(presentHash) {
+          return try await differing(file, presentHash)
+        }
         let result = Result(.done)
         // After a failure the equal contents that are there may be gone after the loss of power: then they're written once more.
         if presentHash == hash, presence?.mayLoseFile != true {
@@ -293,7 +332,7 @@ final class DocumentWork<Contents: Sendable>: Sendable {
   // MARK: - Merging
 
   private func merge() async throws -> Result {
-    guard let merge = options.merge, let base = memory.base?.contents, let mine = memory.contents,
+    guard let merge = options.merge, let base = memory.noted ?? memory.base?.contents, let mine = memory.contents,
       let theirs = memory.incoming?.contents
     else { return Result(.keptMine) }
     let texts = DocumentMerge(base: base, mine: mine, theirs: theirs)

@@ -13,6 +13,8 @@
     /// Why there can be no such access: the initializer couldn't report it.
     private let problem: FileCoordinationError?
     let isReading: Bool
+    /// Why it's written.
+    private(set) var writingOptions: NSFileCoordinator.WritingOptions = []
 
     required init(native: FileAccessIntent, isReading: Bool, problem: FileCoordinationError?) {
       intent = native
@@ -48,7 +50,9 @@
     ) -> Self {
       let url = url.absoluteURL
       do throws(FileCoordinationError) {
-        return Self(native: .writing(url, options: try options.native(for: url)), isReading: false, problem: nil)
+        let intent = Self(native: .writing(url, options: try options.native(for: url)), isReading: false, problem: nil)
+        intent.writingOptions = options
+        return intent
       } catch {
         return Self(native: .writing(url), isReading: false, problem: error)
       }
@@ -56,5 +60,12 @@
 
     /// Where the item is now.
     public var url: URL { intent.url }
+  }
+
+  extension [NSFileAccessIntent] {
+    /// The items that are written, with the places that were asked for.
+    func writtenItems(_ asked: [URL]) -> [WrittenItem] {
+      zip(self, asked).filter { !$0.0.isReading }.map { WrittenItem($0.1, $0.0.url, $0.0.writingOptions) }
+    }
   }
 #endif

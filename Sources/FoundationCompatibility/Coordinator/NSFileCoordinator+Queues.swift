@@ -13,17 +13,20 @@
       _ accessor: @escaping @Sendable ((any Error)?) -> Void
     ) {
       let (native, ongoing, deadlines) = (native, ongoing, deadlines)
+      let asked = intents.map(\.url)
       let queue = SharedQueue(queue)
       // Detached: it isn't part of an access that this is called in, and may outlive it.
-      Task.detached(executorPreference: Self.threads, priority: Task.currentPriority) {
+      Task.detached(executorPreference: Self.threads, priority: Task.currentPriority) { [weak document] in
         do {
           try await native.coordinate(intents.map { try $0.native() }, deadlines: deadlines) { access in
             let (nesting, announcer, unanswered) = (
               CarriedNesting(), access.moveAnnouncer, access[0].unansweredPresenters
             )
+            let written = try OwnWrite(document, intents.writtenItems(asked))
             await queue.run {
               ongoing.during(announcer, without: unanswered) { nesting.run { accessor(nil) } }
             }
+            written?.end()
           }
         } catch {
           let error = NSError.ofAccess(error, AccessedItems(intents))

@@ -22,6 +22,8 @@
     let native: FileCoordinator
     let ongoing = OngoingAccesses()
     private let chosenDeadlines = Guarded<AccessDeadlines?>(nil)
+    /// The document for which its class, or the program, has made this coordinator.
+    private(set) weak var document: UIDocument?
 
     /// Creates a coordinator whose accesses are made on behalf of a presenter.
     ///
@@ -33,6 +35,13 @@
       let adapter = filePresenterOrNil.map(PresenterRegistry.shared.adapter)
       native = FileCoordinator(
         label: adapter?.presenterLabel ?? "NSFileCoordinator", presenter: adapter, domain: CompatibilityDomain.current)
+      document = filePresenterOrNil as? UIDocument
+    }
+
+    /// Creates a coordinator for accesses of a document, which knows what it writes.
+    convenience init(ofDocument document: UIDocument) {
+      self.init(filePresenter: document)
+      self.document = nil
     }
 
     /// Creates a coordinator whose accesses are made on behalf of no presenter.
@@ -124,7 +133,9 @@
       unsafe report(to: outError, AccessedItems(writing: [url])) {
         let url = url.absoluteURL
         try verbs.write(url, options: options.native(for: url), deadlines: deadlines) { access in
+          let written = try OwnWrite(document, [WrittenItem(url, access.url, options)])
           ongoing.during(access.moveAnnouncer, without: access.unansweredPresenters) { writer(access.url) }
+          written?.end()
         }
       }
     }
@@ -148,7 +159,9 @@
           readingURL.absoluteURL, options: readingOptions.native, writing: writingURL.absoluteURL,
           writingOptions: writingOptions.native(for: writingURL.absoluteURL), deadlines: deadlines
         ) { read, write in
+          let written = try OwnWrite(document, [WrittenItem(writingURL, write.url, writingOptions)])
           ongoing.during(write.moveAnnouncer, without: read.unansweredPresenters) { readerWriter(read.url, write.url) }
+          written?.end()
         }
       }
     }
@@ -176,7 +189,10 @@
           url1, options: options1.native(for: url1), and: url2, secondOptions: options2.native(for: url2),
           deadlines: deadlines
         ) { first, second in
+          let written = try OwnWrite(
+            document, [WrittenItem(url1, first.url, options1), WrittenItem(url2, second.url, options2)])
           ongoing.during(first.moveAnnouncer, without: first.unansweredPresenters) { writer(first.url, second.url) }
+          written?.end()
         }
       }
     }

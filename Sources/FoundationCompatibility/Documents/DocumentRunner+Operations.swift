@@ -1,4 +1,5 @@
 #if !canImport(ObjectiveC)
+  internal import ContentHashing
   internal import FileCoordination
   internal import FileDocuments
   internal import FilePackages
@@ -24,10 +25,24 @@
 
     init(_ error: any Error) { outcome = .failed(DocumentError(ofProgram: error)) }
 
+    /// The file is the base; its date may be another one.
+    init(unchangedAt url: URL) {
+      outcome = .unchanged
+      modificationDate = FileStamp.modificationDate(of: url)
+    }
+
     init(_ outcome: OperationOutcome, _ stamp: FileStamp, at url: URL) {
       self.outcome = outcome
       self.stamp = stamp
       modificationDate = FileStamp.modificationDate(of: url)
+    }
+  }
+
+  extension URL {
+    /// Whether permissions let a document be saved here: another file takes the place of this one, so its directory is written, too.
+    fileprivate var canBeSaved: Bool {
+      let files = FileManager.default
+      return files.isWritableFile(atPath: path) && files.isWritableFile(atPath: deletingLastPathComponent().path)
     }
   }
 
@@ -92,7 +107,7 @@
           if document.neighbour.hasLostFile(at: url) { return Finding(.missing) }
           guard let stamp = try FileStamp.stamp(of: url) else { return Finding(.missing) }
           document.neighbour.hold(url)
-          if stamp == base { return Finding(.unchanged) }
+          if stamp == base { return Finding(unchangedAt: url) }
           if mayTakeOver { try document.read(from: url) } else { try stamp.checkKind(base, at: url) }
           return Finding(mayTakeOver ? .differs(unreadable: nil) : .differsUnread, stamp, at: url)
         }
@@ -106,6 +121,11 @@
     private func takeOver(
       _ arrived: SharedReference<Any>?, _ finding: Finding, insteadOf base: FileStamp?, _ document: UIDocument
     ) -> Finding {
+      if finding.outcome == .differsUnread, hasOwnText(finding.stamp, document) {
+        var finding = finding
+        finding.outcome = .done
+        return finding
+      }
       guard case .differs = finding.outcome, let stamp = finding.stamp else { return finding }
       do {
         if core.published.hasUnsavedChanges {
@@ -126,6 +146,14 @@
         report(DocumentError(ofProgram: error))
         return finding
       }
+    }
+
+    /// Whether a file has just what is unsaved, and nothing was edited since it was read: then nothing is in conflict.
+    private func hasOwnText(_ stamp: FileStamp?, _ document: UIDocument) -> Bool {
+      guard core.published.revision == operationRevision, case .file(let hash)? = stamp,
+        let contents = try? document.contents(forType: document.savingFileType ?? "public.data") as? Data
+      else { return false }
+      return ContentHash(of: contents) == hash
     }
 
     func load(_ document: UIDocument, _ url: URL) {
@@ -159,13 +187,14 @@
       let base = memory.base?.tag
       guard let contents = contents(of: document, then) else { return }
       isWriting = true
-      let target = document.placeForSaving(.forOverwriting)
+      let changesPlace = document.placeForSaving(.forOverwriting) != nil
       perform(document) { document in
-        guard let target else {
+        guard changesPlace else {
           return document.writeFile { url in
             try document.write(contents, over: base, at: url)
           }
         }
+        let target = { (url: URL) in document.placeForSaving(.forOverwriting, from: url) ?? url }
         return document.moveFile(to: target) { url, target, announce in
           try document.write(contents, over: base, at: url, asItemAt: target, announce)
         }
@@ -176,8 +205,10 @@
       }
     }
 
-    /// The document's class has written by itself.
-    func noteForeignWrite(_ document: UIDocument) {
+    /// The document's class has written by itself, and the document wasn't there.
+    ///
+    /// The contents of the file may be those that another program has written since, unless that's excluded: then they're read as such.
+    func noteForeignWrite(_ document: UIDocument, isAlone: @escaping @MainActor @Sendable () -> Bool) {
       perform(document) { document in
         document.readFile { url in
           guard let stamp = try FileStamp.stamp(of: url) else { return Finding(.missing) }
@@ -185,6 +216,8 @@
           return Finding(.done, stamp, at: url)
         }
       } then: { [self] _, finding in
+        var finding = finding
+        if !isAlone() { finding.stamp = finding.stamp?.ofNothing }
         complete(finding)
       }
     }
@@ -205,7 +238,7 @@
       } then: { [self] document, finding in
         complete(finding)
         guard finding.outcome == .done, let former, former != document.fileURL else { return }
-        if !FileManager.default.isWritableFile(atPath: former.path) { document.postMoved(from: former) }
+        if !former.canBeSaved { document.postMoved(from: former) }
       }
     }
 

@@ -30,6 +30,8 @@
     /// The core has ordered a write, and the document's class is asked to save: the number of that call, until it's carried out.
     private var pendingAsk: UInt64?
     private var askCount: UInt64 = 0
+    /// How often other programs have asked to write, now and when the document's class was asked to save.
+    private var (writerCount, writerCountAtAsk): (UInt64, UInt64?) = (0, 0)
     /// Contents that were taken for a save that waits for its turn, and the revision that they are of.
     var snapshot: Snapshot?
     /// The same of saves to other places.
@@ -71,6 +73,7 @@
       case .beginErrand, .awaitSearch, .retryJournal: preconditionFailure("no document has this: \(effect)")
       case .change(let change):
         memory.apply(change)
+        document?.ownWrites.expect(memory.base?.tag)
         if change == .forget { earlyCount.restart() }
       case .present:
         isPresented = true
@@ -179,6 +182,7 @@
       askCount += 1
       let number = askCount
       pendingAsk = number
+      writerCountAtAsk = core.published.editingObstacles.contains(.writer) ? nil : writerCount
       let fail: @Sendable (DocumentError) -> Void = { [weak self] error in
         MainTurns.enter { [weak self] in self?.askedSaveFailed(number, error) }
       }
@@ -193,7 +197,9 @@
       guard pendingAsk == number else { return }
       pendingAsk = nil
       guard let document, isSaved else { return complete(Finding(DocumentError.notSaved)) }
-      noteForeignWrite(document)
+      // The class knows what it has written. Without its coordinator nobody does, if another program has written in this time.
+      if let written = document.ownWrites.take() { return complete(written) }
+      noteForeignWrite(document) { [self] in writerCountAtAsk == writerCount }
     }
 
     /// The document's class keeps the handler.
@@ -269,7 +275,12 @@
       guard let token = token as? DocumentEditToken else {
         return Misuse.report("updateChangeCount(withToken:for:) with a token of another kind")
       }
-      if isClosed { earlyCount.restart() } else { receive(.tokenSaved(token)) }
+      if isClosed { return earlyCount.restart() }
+      if let stamp = document?.ownWrites.take()?.stamp {
+        memory.rebase(DocumentMemory.Stored((), stamp))
+        document?.ownWrites.expect(stamp)
+      }
+      receive(.tokenSaved(token))
     }
 
     /// The document's class says that it has changes that nobody has noted.
@@ -345,6 +356,7 @@
         return writer(nil)
       }
       let number = presentationNumber
+      writerCount += 1
       receive(.writerArrived)
       writer { [weak self] in MainTurns.enter { [weak self] in self?.writerLeft(ofPresentation: number) } }
     }

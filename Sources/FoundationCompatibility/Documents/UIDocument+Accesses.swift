@@ -1,4 +1,5 @@
 #if !canImport(ObjectiveC)
+  internal import ContentHashing
   internal import FileDocuments
   internal import FilePackages
   internal import FileVersions
@@ -37,7 +38,7 @@
       _ url: URL, _ options: NSFileCoordinator.WritingOptions, _ body: (URL) throws -> Finding
     ) -> Finding {
       var (problem, finding): (NSError?, Finding?) = (nil, nil)
-      unsafe NSFileCoordinator(filePresenter: self)
+      unsafe NSFileCoordinator(ofDocument: self)
         .coordinate(writingItemAt: url, options: options, error: &problem) { url in
           do { finding = try body(url) } catch { finding = Finding(error, at: url, isReading: false) }
         }
@@ -60,11 +61,19 @@
 
     /// Accesses the document's file and the place that it's moved to.
     ///
-    /// `body` gets both, and what notifies others that the file is at the second one by now.
+    /// `target` says which place that is, for the one where the file is: again if another program has moved it before the access. `body`
+    /// gets both, and what notifies others that the file is at the second one by now.
     nonisolated func moveFile(
-      to target: URL, _ body: (_ file: URL, _ target: URL, _ announce: () -> Void) throws -> Finding
+      to target: (URL) -> URL, _ body: (_ file: URL, _ target: URL, _ announce: () -> Void) throws -> Finding
     ) -> Finding {
-      following { asked in move(asked, to: target, body) }
+      var found: URL?
+      return following { asked in
+        let place = target(found ?? asked)
+        return move(asked, to: place, body) { url in
+          found = url
+          return target(url).systemPath == place.systemPath
+        }
+      }
     }
 
     /// Accesses the document's file, again if it was outrun.
@@ -86,14 +95,14 @@
     }
 
     private nonisolated func move(
-      _ asked: URL, to target: URL, _ body: (URL, URL, () -> Void) throws -> Finding
+      _ asked: URL, to target: URL, _ body: (URL, URL, () -> Void) throws -> Finding, isRight: (URL) -> Bool
     ) -> Finding {
       var (problem, finding): (NSError?, Finding?) = (nil, nil)
-      let coordinator = NSFileCoordinator(filePresenter: self)
+      let coordinator = NSFileCoordinator(ofDocument: self)
       unsafe coordinator.coordinate(
         writingItemAt: asked, options: .forMoving, writingItemAt: target, options: .forReplacing, error: &problem
       ) { url, target in
-        if isOutrun(asked, at: url) { return finding = .outrun }
+        if isOutrun(asked, at: url) || !isRight(url) { return finding = .outrun }
         do {
           finding = try body(url, target) {
             coordinator.item(at: url, didMoveTo: target)
@@ -120,9 +129,12 @@
     }
 
     /// Where a save moves the document because its type changes; `nil` if it stays.
-    nonisolated func placeForSaving(_ operation: SaveOperation) -> URL? {
+    nonisolated func placeForSaving(_ operation: SaveOperation) -> URL? { placeForSaving(operation, from: fileURL) }
+
+    /// The same of a file that's at a place by now.
+    nonisolated func placeForSaving(_ operation: SaveOperation, from url: URL) -> URL? {
       guard let type = savingFileType, type != fileType else { return nil }
-      let (url, name) = (fileURL, fileNameExtension(forType: type, saveOperation: operation))
+      let name = fileNameExtension(forType: type, saveOperation: operation)
       if name.isEmpty || name == url.pathExtension { return nil }
       return url.deletingPathExtension().appendingPathExtension(name)
     }
@@ -134,7 +146,8 @@
         guard let found = try FileStamp.find(at: url.systemPath) else { return Finding(.missing) }
         if found.stamp != base {
           try found.stamp.checkKind(base, at: url)
-          return Finding(.differsUnread, found.stamp, at: url)
+          let isOwnText = (contents.value as? Data).map { found.stamp == .file(ContentHash(of: $0)) } ?? false
+          return Finding(isOwnText ? .done : .differsUnread, found.stamp, at: url)
         }
         // The new package has none of these files.
         if found.hasMemberLeftovers { try memberLeftovers(at: url).takeBeforeReplacement() }

@@ -29,7 +29,7 @@
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |
-  /// | `facts`, `inbox`, `saving`, `memberDigests`, `neighbour`, `answerPatience`, `awaited` | their locks | read and written on the threads of accesses |
+  /// | `facts`, `inbox`, `saving`, `ownWrites`, `memberDigests`, `neighbour`, `answerPatience`, `awaited` | their locks | read and written on the threads of accesses |
   /// | everything else | the main actor | |
   ///
   /// - Note: Rules UD-1 to UD-23, UD-26, and CD-01 to CD-33; the module `FileDocuments` lists them.
@@ -37,6 +37,8 @@
     nonisolated let facts: Guarded<DocumentFacts>
     nonisolated let inbox = DocumentInbox()
     nonisolated let saving = Guarded(SafeSave?.none)
+    /// The writes of its class without it.
+    nonisolated let ownWrites = OwnWrites()
     /// The hashes of the members that were read, since it was opened.
     nonisolated let memberDigests = Guarded(MemberDigests())
     nonisolated let answerPatience = Guarded<Duration?>(.seconds(600))
@@ -226,7 +228,8 @@
 
     /// Notes that the contents that a token names are in the file: changes since then are still unsaved.
     ///
-    /// Only for a class that saves without this one's ``save(to:for:completionHandler:)``.
+    /// Only for a class that saves without this one's ``save(to:for:completionHandler:)``, with an ``NSFileCoordinator`` that was made for
+    /// the document.
     ///
     /// - Parameters:
     ///   - changeCountToken: The result of ``changeCountToken(for:)``.
@@ -239,9 +242,12 @@
 
     /// Saves the contents.
     ///
-    /// The library saves through this method, too; an override calls `super`, or writes by itself and calls the handler. Saves that come
-    /// while one runs have one more save together. ``contents(forType:)`` has run when this method returns, also while a save runs. If
-    /// something is changed, and noted, before such a save has its turn, it takes the contents of then.
+    /// The library saves through this method, too; an override calls `super`, or writes by itself and calls the handler. It writes with an
+    /// ``NSFileCoordinator`` that was made for the document: so the document knows which contents are its own, and text of another program
+    /// that's overwritten becomes a conflict version, unless the access is `.forMerging`.
+    ///
+    /// Saves that come while one runs have one more save together. ``contents(forType:)`` has run when this method returns, also while a save
+    /// runs. If something is changed, and noted, before such a save has its turn, it takes the contents of then.
     ///
     /// Further saves, readers and the end of the document wait as long as an override keeps the handler without calling it, since the file
     /// may be half written until then. That's reported after a minute, and the save fails after ``waitingForAnswers``.

@@ -258,6 +258,10 @@ extension DocumentModel {
       // Nobody looks at them; a class that reads by itself has those of the document.
       memory.incoming?.contents = memory.contents
     }
+    // Edited since: the file lacks a part of the unsaved text.
+    if loadsLate, ended.kind == .check, outcome == .done, core.revision != core.running?.revision {
+      outcome = .differsUnread
+    }
     memory.merged = ended.merged
     if let isLocked = ended.isLocked, isLocked != core.isLocked { receive(.lockSeen(isLocked), mutant) }
     if ended.isPlaced { receive(.placedAndFailed, mutant) }
@@ -294,7 +298,7 @@ extension DocumentModel {
     operation?.outcome = outcome
     switch (kind, outcome) {
     case (.open, .done), (.open, .doneWithoutVersions), (.open, .doneSearching), (.check, .unchanged),
-      (.check, .differs), (.write, .done),
+      (.check, .differs), (.check, .done), (.write, .done),
       (.place, .done), (.load(isElsewhere: false), .done):
       operation?.isLocked = isFileLocked
     default: break
@@ -329,6 +333,11 @@ extension DocumentModel {
     case .check:
       guard let file else { return .missing }
       if file == memory.base?.tag { return .unchanged }
+      // Another program has written just what is unsaved.
+      if file == mine, core.published.hasUnsavedChanges {
+        operation?.incoming = Memory.Stored(mine, mine)
+        return .done
+      }
       return differs(file)
     case .write:
       guard let file else {
