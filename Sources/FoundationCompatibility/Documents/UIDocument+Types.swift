@@ -45,7 +45,7 @@
       public static let savingError = State(rawValue: 1 << 2)
       /// The contents must not be changed right now.
       public static let editingDisabled = State(rawValue: 1 << 3)
-      /// There's a ``UIDocument/progress``: never, because files are always on this machine.
+      /// There's a ``UIDocument/progress``: while a large file is read or written.
       public static let progressAvailable = State(rawValue: 1 << 4)
 
       init(_ state: DocumentState) {
