@@ -30,6 +30,11 @@ package struct VersionsWithinAccess: Sendable {
     }
   }
 
+  /// See ``FileVersions/itemDidMove(from:to:)``.
+  package func noteMove(from old: URL, to new: URL) throws(FileVersionError) {
+    try keeper.throwing { keeper in try keeper.noteMove(from: keeper.path(of: old), to: keeper.path(of: new)) }
+  }
+
   /// Whether a file may have versions, as far as that's known without a look into any store.
   ///
   /// - Parameter path: The file, as a canonical path.

@@ -1,6 +1,7 @@
 #if !canImport(ObjectiveC)
   internal import FileDocuments
   internal import FilePackages
+  internal import FileVersions
   internal import Foundation
   internal import SystemInterface
 
@@ -40,6 +41,8 @@
         if found.hasMemberLeftovers { try memberLeftovers(at: url).takeBeforeReplacement() }
         do {
           let finding = try place(contents, at: target, insteadOf: found, at: url)
+          // An attribute of the file says the same, where there are attributes.
+          try? VersionsWithinAccess(VersionDomain.versions).noteMove(from: url, to: target)
           announce()
           neighbour.hold(target)
           return finding

@@ -67,6 +67,7 @@ import Testing
   func changedType() async throws {
     try await withSandbox { box in
       let document = RichNote(fileURL: try box.write("a.txt", "plain"))
+      try NSFileVersion.addOfItem(at: document.fileURL, withContentsOf: box.write("earlier.txt", "earlier"))
       #expect(await document.open())
       document.type(" text")
       document.isRich.set()
@@ -79,6 +80,9 @@ import Testing
       document.type("!")
       #expect(try await readElsewhere(box.url("a.rtf")) == "plain text!")
       #expect(await document.close())
+      // So are its versions.
+      let versions = try #require(NSFileVersion.otherVersionsOfItem(at: box.url("a.rtf")))
+      #expect(try versions.map { try box.text($0.url) } == ["earlier"])
     }
   }
 
