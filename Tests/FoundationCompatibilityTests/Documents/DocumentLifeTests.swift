@@ -105,13 +105,16 @@ import Testing
       document.type(" two")
       let place = box.url(name)
       let isSaved = await withCheckedContinuation { end in
+        document.whileWriting = {
+          document.whileWriting = nil
+          // Nobody has noted this, but a save was asked for.
+          document.text = "two"
+          let count = document.journal.count(of: "contents")
+          document.save(to: place, for: name == "a.txt" ? .forOverwriting : .forCreating) { end.resume(returning: $0) }
+          #expect(document.journal.count(of: "contents") == count + 1)
+          if isNoted { document.type(" three") } else { document.text = "three" }
+        }
         document.save(to: document.fileURL, for: .forOverwriting)
-        // Nobody has noted this, but a save was asked for.
-        document.text = "two"
-        let count = document.journal.count(of: "contents")
-        document.save(to: place, for: name == "a.txt" ? .forOverwriting : .forCreating) { end.resume(returning: $0) }
-        #expect(document.journal.count(of: "contents") == count + 1)
-        if isNoted { document.type(" three") } else { document.text = "three" }
       }
       let text = try box.text(place)
       #expect(isSaved && document.fileURL == place)
