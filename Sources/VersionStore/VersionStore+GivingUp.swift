@@ -34,10 +34,6 @@ extension VersionStore {
     { return }
     try synchronizeNames(in: layout.directory(of: item).parent)
     try disposeOfGivenUp(step)
-    if let place = adoption.place {
-      try unlink(layout.place(of: place).appending(StoreLayout.goneName + item.description))
-      removeEmptyPlaces(layout.place(of: place))
-    }
   }
 
   /// Removes a history that was taken out of the others, but for versions that came in the last instant: these stay in the store.
@@ -65,7 +61,15 @@ extension VersionStore {
       try putBack(bare.appending(name), to: layout.bare(id, of: item))
     }
     // The same history may have come back from the other store meanwhile.
-    if !isKnown(item) { try forgetRemovals(before: .max, of: item) }
+    if !isKnown(item) {
+      try forgetRemovals(before: .max, of: item)
+      let record = try recordIfIntact(at: step.appending(layout.record(of: item).lastComponent))
+      if let last = record?.value(of: "path") {
+        let place = layout.place(of: SystemPath(bytes: last))
+        try unlink(place.appending(StoreLayout.goneName + item.description))
+        removeEmptyPlaces(place)
+      }
+    }
     // Last: as long as it's there, the next process goes on.
     try removeTree(step)
   }
