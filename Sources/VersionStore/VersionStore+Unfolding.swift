@@ -114,7 +114,9 @@ extension VersionStore {
   private func takeDraft(
     of step: Step?, _ version: StoredVersion, at path: SystemPath
   ) throws(VersionStoreError) {
-    guard case .add(_, let source, let identity, _, let draft?)? = step, !isAtWork(draft, of: version.id) else { return }
+    guard case .add(_, let source, let identity, _, let draft?)? = step, !isAtWork(draft, of: version.id) else {
+      return
+    }
     try takeDraft(draft.name, of: version, at: path, from: source, identity)
   }
 

@@ -92,7 +92,9 @@ struct ClosedVolumeTests {
     }
   }
 
-  @Test("A file that can't say which history it has keeps the one of its place, also when a store can be made on its volume")
+  @Test(
+    "A file that can't say which history it has keeps the one of its place, also when a store can be made on its volume"
+  )
   func untagged() async throws {
     try await withFixture { fixture in
       let volumes = try Volumes(fixture)

@@ -69,7 +69,8 @@ extension Failure {
   static func namingCommands(in message: String) -> String {
     [
       ("deletedFiles(below:)", "filecoord versions --deleted"), ("prune(_:by:isDryRun:)", "filecoord purge"),
-      ("addVersion(of:)", "filecoord keep"), ("isPackage", "--package"), ("keepVersions(below:)", "filecoord keep --live"),
+      ("addVersion(of:)", "filecoord keep"), ("isPackage", "--package"),
+      ("keepVersions(below:)", "filecoord keep --live"),
     ].reduce(message) { $0.replacing("'\($1.0)'", with: "'\($1.1)'") }
   }
 }

@@ -253,10 +253,14 @@ private final class VersionField: Sendable {
           }
         }
       },
-      cell("open", "a store of 100,000 versions opened for the first time, and one file's listed", "listing") { [self] in
+      cell("open", "a store of 100,000 versions opened for the first time, and one file's listed", "listing") {
+        [self] in
         try openLargeStore { versions in try time { _ = try versions.blocking.versions(of: listed) } }
       },
-      Cell(id: "versions/open-memory", subject: "the same, by the growth of the peak", group: "listing", unit: "MiB", isOurs: true) {
+      Cell(
+        id: "versions/open-memory", subject: "the same, by the growth of the peak", group: "listing", unit: "MiB",
+        isOurs: true
+      ) {
         [self] _ in
         let growth = try openLargeStore { versions in
           try MemoryUse.peakGrowth { _ = try versions.blocking.versions(of: listed) }
