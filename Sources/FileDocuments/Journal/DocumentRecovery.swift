@@ -3,7 +3,7 @@ public import SystemInterface
 
 /// The contents that a process hadn't saved when it was killed.
 ///
-/// It stays where it is until the program decides with ``FileDocument/resolve(_:by:)``; the next program that opens the file gets it
+/// It stays where it is until the program decides with ``FileDocument/resolve(_:by:within:)``; the next program that opens the file gets it
 /// again.
 ///
 /// - Note: Rule CD-60.
