@@ -224,7 +224,11 @@
       snapshot = makeSnapshot(document)
     }
 
+    ///
+    /// The write that runs uses the wrapper of a package on another thread, and the class may change the same one: then the contents are taken
+    /// when the save begins.
     private func makeSnapshot(_ document: UIDocument) -> Snapshot? {
+      if isWriting, document.ownWrites.known?.isOfFile != true { return nil }
       guard let contents = try? document.contents(forType: document.savingFileType ?? "public.data") else { return nil }
       return Snapshot(revision: core.published.revision, contents: SharedReference(contents))
     }
@@ -316,7 +320,7 @@
       // The write that runs has contents of its own: this save has those of now, whether or not anybody has noted a change.
       if isBehindWrite, operationRevision == core.published.revision { edit(.done) }
       call(.save) { handler($0) }
-      if isBehindWrite || !isWriting { takeSnapshot(document) }
+      takeSnapshot(document)
     }
   }
 

@@ -23,6 +23,8 @@
       var identity: FileIdentity { FileIdentity(device: device, inode: inode) }
     }
 
+    var isOfFile: Bool { if case .file = self { true } else { false } }
+
     /// - Returns: `nil` if nothing is there.
     /// - Throws: `SystemError` or `PackageError` if it can't be read.
     static func stamp(of url: URL) throws -> FileStamp? { try find(at: url.systemPath)?.stamp }

@@ -20,18 +20,27 @@
       var known: FileStamp?
       /// The file as the class has left it, until the document takes notice of that.
       var written: Finding?
+      /// The latest write has failed: what it has put in its place may be gone after the loss of power.
+      var mayLoseFile = false
     }
 
     private let state = Guarded(State())
 
     /// The document knows from now on that the file has this.
-    func expect(_ stamp: FileStamp?) { state.withLock { $0 = State(known: stamp) } }
+    func expect(_ stamp: FileStamp?) {
+      state.withLock { $0 = State(known: stamp, mayLoseFile: $0.mayLoseFile) }
+    }
 
     var known: FileStamp? { state.withLock { $0.known } }
 
     fileprivate func note(_ stamp: FileStamp, at url: URL) {
       let finding = Finding(.done, stamp, at: url)
-      state.withLock { $0 = State(known: stamp, written: finding) }
+      state.withLock { $0 = State(known: stamp, written: finding, mayLoseFile: $0.mayLoseFile) }
+    }
+
+    var mayLoseFile: Bool {
+      get { state.withLock { $0.mayLoseFile } }
+      set { state.withLock { $0.mayLoseFile = newValue } }
     }
 
     /// The file as the class has written it since the document has looked last; `nil` if that is not known.
@@ -75,11 +84,16 @@
       self.document = document
       members = whole == nil ? items.map(\.asked) : nil
       let keepsOthers = !items.allSatisfy {
-        $0.options.isDisjoint(with: [.forMerging, .contentIndependentMetadataOnly])
+        $0.options.isDisjoint(with: [.forMerging, .contentIndependentMetadataOnly, .forMoving])
       }
       if before != known, whole != nil, !keepsOthers {
-        _ = try VersionsWithinAccess(VersionDomain.versions)
-          .add(to: file, contentsOf: file, byMoving: false, isConflict: true)
+        do {
+          _ = try VersionsWithinAccess(VersionDomain.versions)
+            .add(to: file, contentsOf: file, byMoving: false, isConflict: true)
+        } catch {
+          // To delete a file is a way to get room for versions.
+          if !items.contains(where: { $0.options.contains(.forDeleting) }) { throw error }
+        }
       }
     }
 

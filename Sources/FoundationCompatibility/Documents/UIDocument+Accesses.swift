@@ -147,16 +147,25 @@
         if found.stamp != base {
           try found.stamp.checkKind(base, at: url)
           let isOwnText = (contents.value as? Data).map { found.stamp == .file(ContentHash(of: $0)) } ?? false
-          return Finding(isOwnText ? .done : .differsUnread, found.stamp, at: url)
+          if !isOwnText { return Finding(.differsUnread, found.stamp, at: url) }
+          // After a failure they are written once more: they may be gone after the loss of power.
+          if !ownWrites.mayLoseFile {
+            neighbour.hold(url)
+            return Finding(.done, found.stamp, at: url)
+          }
         }
         // The new package has none of these files.
         if found.hasMemberLeftovers { try memberLeftovers(at: url).takeBeforeReplacement() }
         do {
           let finding = try write(contents, to: url, for: .forOverwriting, insteadOf: .item(found))
           neighbour.hold(url)
+          ownWrites.mayLoseFile = false
           return finding
         } catch let error as ChangedMeanwhile {
           if error.areMembersAltered { return Finding(.differsUnread, found.stamp, at: url) }
+        } catch {
+          ownWrites.mayLoseFile = true
+          throw error
         }
       }
       throw DocumentError(

@@ -59,6 +59,41 @@ import Testing
     }
   }
 
+  @Test("CD-30: Contents of a save that has failed after they took their place are written once more")
+  func failedAfterwards() async throws {
+    try await withSandbox { box in
+      let url = try box.write("a.txt", "one")
+      let document = LateFailingNote(fileURL: url)
+      #expect(await document.open())
+      document.type(" two")
+      #expect(await !document.save(to: url, for: .forOverwriting))
+      #expect(try box.text(url) == "one two" && document.hasUnsavedChanges)
+      #expect(await document.save(to: url, for: .forOverwriting))
+      #expect(document.journal.count(of: "write") == 2 && !document.hasUnsavedChanges)
+      #expect(try texts(url, box) == ["one two"])
+      #expect(await document.close())
+    }
+  }
+
+  @Test("CD-12: A file that another program has written is moved and deleted by the class without a version")
+  func movedByClass() async throws {
+    try await withSandbox { box in
+      let document = await open(try box.write("a.txt", "one"))
+      let (url, other) = (document.fileURL, box.url("b.txt"))
+      // Without coordination, so that the document hasn't noticed it.
+      try Data("theirs".utf8).write(to: url)
+      try await elsewhere {
+        NSFileCoordinator(filePresenter: document).coordinate(
+          writingItemAt: url, options: .forMoving, writingItemAt: other, options: .forReplacing, error: nil
+        ) { old, new in
+          do { try FileManager.default.moveItem(at: old, to: new) } catch { Issue.record(error) }
+        }
+      }
+      #expect(try texts(other, box) == ["theirs"])
+      #expect(await document.close())
+    }
+  }
+
   @Test("CD-12: Text of another program that an override overwrites becomes a conflict version before")
   func overwritten() async throws {
     try await withSandbox { box in
@@ -339,4 +374,21 @@ private final class TypedNote: NoteDocument {
   nonisolated let newType = Mutex(String?.none)
 
   override nonisolated var savingFileType: String? { newType.withLock { $0 } ?? fileType }
+}
+
+/// Its first save fails when the file is in its place.
+private final class LateFailingNote: NoteDocument {
+  private let hasFailed = Mutex(false)
+
+  override nonisolated func writeContents(
+    _ contents: Any, andAttributes additionalFileAttributes: [AnyHashable: Any]?, safelyTo url: URL,
+    for saveOperation: SaveOperation
+  ) throws {
+    try super.writeContents(contents, andAttributes: additionalFileAttributes, safelyTo: url, for: saveOperation)
+    let fails = hasFailed.withLock { hasFailed in
+      defer { hasFailed = true }
+      return !hasFailed
+    }
+    if fails { throw Refused() }
+  }
 }
