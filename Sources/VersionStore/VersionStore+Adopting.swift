@@ -12,6 +12,8 @@ struct Adoption: Equatable, Sendable {
   let place: SystemPath?
   /// The newest version there; one that's newer has come since, and isn't here.
   let newest: VersionID?
+  /// Whether the file can't say that the history is its own: then it's only found by its place.
+  var isUntagged = false
 }
 
 extension VersionStore {
@@ -90,7 +92,9 @@ extension VersionStore {
     if let last, last != path, try other.place(at: last)?.item == item, other.tags(of: last).contains(item) {
       return false
     }
-    let adoption = Adoption(item: item, store: other.root, place: last, newest: try other.newestID(of: item))
+    let isUntagged = !tags(of: path).contains(item)
+    let adoption = Adoption(
+      item: item, store: other.root, place: last, newest: try other.newestID(of: item), isUntagged: isUntagged)
     let note = step("\(Self.adoptionName)\(item)-" + hexadecimal(.random(in: .min ... .max)))
     do throws(VersionStoreError) {
       try writeDraft(Step.adoption(adoption).record.bytes, to: note)
@@ -102,6 +106,9 @@ extension VersionStore {
       // If it's here all the same, it's removed there after the end of this process.
       if !isKnown(item) { try? unlink(note) }
       throw error
+    }
+    if isUntagged, let status = try status(of: path) {
+      try settle(PlaceRecord(item, status), at: path, isTagged: false)
     }
     let removed = try removedVersions(of: item).filter { !$0.place.isBare }
     for contents in try versions(of: item).map(self.path) + removed.map(self.path) {
@@ -133,6 +140,12 @@ extension VersionStore {
       throw .system(SystemError(call: "adopt", paths: [adoption.store], errno: 2))
     }
     let other = try VersionStore(at: adoption.store, files: files, worker: worker, isAlive: isAlive, time: time)
+    // Here it isn't found by its file.
+    if adoption.isUntagged {
+      let place = try lastPath(of: adoption.item).flatMap { (path) throws(VersionStoreError) in try self.place(at: path)
+      }
+      if place?.item != adoption.item { return try giveUpCopy(adoption) }
+    }
     for place in try [adoption.place, other.lastPath(of: adoption.item)].compactMap(\.self)
     where try other.place(at: place)?.item == adoption.item && other.tags(of: place).contains(adoption.item) {
       if try self.place(at: place)?.item != adoption.item { return try giveUpCopy(adoption) }

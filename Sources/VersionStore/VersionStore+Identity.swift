@@ -85,7 +85,7 @@ extension VersionStore {
   private func itemMissed(at path: SystemPath, _ status: FileStatus) throws(VersionStoreError) -> ItemID? {
     let all = try goneItems(at: path)
     let missed = all.filter { $0.isMissed && isRecent($0.time) }
-    for gone in all where !missed.contains(gone) { try forgetIfEmpty(gone) }
+    for gone in all where !missed.contains(gone) { _ = try? forgetIfEmpty(gone) }
     guard let last = missed.max(by: { $0.time < $1.time }), try isGone(last), try lastPath(of: last.item) == path
     else { return nil }
     try revive(last, at: path)

@@ -248,7 +248,9 @@ extension VersionStore {
   }
 
   func isInUse(step name: SystemPath, _ status: FileStatus) -> Bool {
-    isAtWork(Self.worker(ofStep: name), since: status.changeTime)
+    // What a program writes in one that it was lent may be in no other place, and may take it days.
+    if name.bytes.starts(with: Self.temporaryPrefix.utf8) { return isAlive(Self.worker(ofStep: name)) ?? true }
+    return isAtWork(Self.worker(ofStep: name), since: status.changeTime)
   }
 
   private static func worker(ofStep name: SystemPath) -> String {

@@ -114,7 +114,8 @@ extension VersionStore {
       let path = layout.path(ofPlace: place)
       guard let record = try self.place(at: path) else { continue }
       try leave(place, record.item)
-      try forgetIfEmpty(GoneItem(item: record.item, path: path, time: time()))
+      // Otherwise that's done when deleted files are listed.
+      _ = try? forgetIfEmpty(GoneItem(item: record.item, path: path, time: time()))
     }
   }
 
@@ -320,6 +321,9 @@ extension VersionStore {
     try unlink(layout.resolution(of: item.item))
     try unlink(layout.record(of: item.item))
     try unlink(layout.listing(of: item.item))
+    let directory = layout.directory(of: item.item)
+    // What a killed process was writing there.
+    for name in try unsortedNames(in: directory) where name.isTemporaryName { try unlink(directory.appending(name)) }
     for directory in [layout.marks(of: item.item), layout.bareVersions(of: item.item), layout.directory(of: item.item)]
     {
       try? storing { () throws(SystemError) in

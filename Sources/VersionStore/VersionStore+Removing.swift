@@ -187,17 +187,23 @@ extension VersionStore {
       try self.mark(id, of: item, contents(of: step))
       try storing { () throws(SystemError) in try synchronize([mark, mark.parent]) }
     }
+    if !removal.place.isBare { try noteTask(ofRemoved: path) }
     try rename(path, to: place)
     // Before that, the version would be one that was removed long ago, if it went no further.
     if removal.place.isBare { restoreTime(of: id, of: item) }
     try synchronizeNames(in: place.parent)
     guard let version = try versionIfPresent(id, of: item) else { throw .versionIsGone(id) }
-    if version.hash == nil {
-      // The process that was to hash it didn't find it.
-      try noteTask(version, in: layout.directory(of: id, of: item))
-      hashingIsDue?()
-    }
+    if version.hash == nil { hashingIsDue?() }
     return version
+  }
+
+  /// The process that was to hash a version that comes back didn't find it: it's the task of this one before it's listed.
+  private func noteTask(ofRemoved path: SystemPath) throws(VersionStoreError) {
+    let record = try recordIfIntact(at: path.appending(StoreLayout.record))
+    guard let version = record.flatMap({ StoredVersion($0) }), version.hash == nil,
+      try recordedHash(at: path.appending(StoreLayout.hash)) == nil
+    else { return }
+    try noteTask(version, in: path)
   }
 
   /// Removes versions for good that were removed before some time.

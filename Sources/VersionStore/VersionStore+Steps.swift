@@ -53,6 +53,7 @@ enum Step: Equatable, Sendable {
       record.add("store", bytes: adoption.store.bytes)
       if let place = adoption.place { record.add("place", bytes: place.bytes) }
       if let newest = adoption.newest { record.add("newest", newest) }
+      if adoption.isUntagged { record.add("tag", "none") }
     }
     return record
   }
@@ -66,7 +67,7 @@ enum Step: Equatable, Sendable {
       self = .adoption(
         Adoption(
           item: item, store: SystemPath(bytes: store), place: record.value(of: "place").map { SystemPath(bytes: $0) },
-          newest: newest))
+          newest: newest, isUntagged: record.value(of: "tag") != nil))
       return
     }
     if record.text(of: "step") == "move", let old = record.value(of: "from"), let new = record.value(of: "to") {
@@ -107,7 +108,7 @@ extension VersionStore {
     return path
   }
 
-  private static let temporaryPrefix = "new-"
+  static let temporaryPrefix = "new-"
 
   /// The store in which a process has made a directory by ``makeTemporaryDirectory()``, by the directory's path alone.
   ///

@@ -36,6 +36,41 @@ struct AdoptingTests {
     }
   }
 
+  @Test("After a kill at any call of its adoption the history of a file without a tag is found by the next process")
+  func untaggedAtAnyCall() async throws {
+    var (number, isOver) = (0, false)
+    while !isOver {
+      number += 1
+      isOver = try await withStore { sandbox in
+        let path = try sandbox.write("a", "1")
+        func store(_ name: String, _ worker: String, _ files: (any FileSystem)? = nil) throws -> VersionStore {
+          try VersionStore(
+            at: sandbox.root.appending(SystemPath(name)), files: files ?? DyingDoor.hurried(), worker: worker,
+            isAlive: { $0 == worker }, time: { 1_000 })
+        }
+        let former = try store("first", "1")
+        let item = try #require(try former.item(at: path, creating: true))
+        let version = try former.add(contentsOf: path, to: item, StoreSandbox.attributes)
+        try sandbox.files.withDescriptor(path, flags: [.nonBlocking]) { (file) throws(SystemError) in
+          try sandbox.files.removeExtendedAttribute(VersionStore.tagName, of: file)
+        }
+        let door = DyingDoor.dying(atCall: number)
+        let isDone = (try? store("second", "2", door).adopt(item, at: path, from: store("first", "2", door))) == true
+        let (first, second) = (try store("first", "3"), try store("second", "3"))
+        try first.recover()
+        try second.recover()
+        if let untaken = try second.itemWithoutTag(at: path, in: first) {
+          #expect(try second.adopt(untaken, at: path, from: first), "call \(number)")
+        }
+        #expect(try second.item(at: path, creating: false) == item, "call \(number)")
+        #expect(
+          try second.versions(of: item).map(\.id) == [version.id] && !first.hasHistory(of: item), "call \(number)")
+        return isDone
+      }
+    }
+    #expect(number > 20)
+  }
+
   @Test("All versions come along, each contents once, and the former store has nothing any more")
   func adopted() async throws {
     try await withStore { sandbox in

@@ -4,7 +4,8 @@ internal import SystemInterface
 /// The announcement of a move that one verb makes.
 ///
 /// A move to another volume is announced while both places have the item. If the process were killed between the removal of the original and the
-/// announcement, nobody would know where the item is: presenters can't find it by its number there.
+/// announcement, nobody would know where the item is: presenters can't find it by its number there. A move that replaces an item is announced
+/// afterwards: if it was refused, those of that item would be taken to the place of the original.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |

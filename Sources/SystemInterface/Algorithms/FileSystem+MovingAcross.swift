@@ -19,7 +19,7 @@ extension FileSystem {
   ///   - source: The item.
   ///   - target: Its new name.
   ///   - replacing: Whether something may be there.
-  ///   - note: Called at each step.
+  ///   - note: Called at each step; not if something was replaced, nor if the removal of the original will be refused.
   /// - Throws: EEXIST when something is there and `replacing` is false, or the error of the call that failed. Both names have what
   ///   they had, unless the error says otherwise.
   /// - Postcondition: If a directory can't be removed as a whole, its rest has a temporary name at the former place.
@@ -32,8 +32,11 @@ extension FileSystem {
     var isNoted = false
     do {
       try synchronizeAfterCommit(target.directory)
-      note(.isCopied)
-      isNoted = true
+      // Those who are at the new place, because another item was there, would come along if that was taken back.
+      if copy.displaced == nil, mayRemove(source) {
+        note(.isCopied)
+        isNoted = true
+      }
       former = try removeOrSetAside(source)
     } catch {
       if isNoted { note(.isRefused) }
@@ -46,6 +49,18 @@ extension FileSystem {
     }
     if let former { try? removeTree(nameForRemoval(of: former), at: former.directory, overridingMode: true) }
     try removeDisplaced(copy.displaced)
+  }
+
+  /// Whether nothing is known that would refuse the removal of an item.
+  private func mayRemove(_ item: DirectoryItem) -> Bool {
+    do throws(SystemError) {
+      try checkWritePermission(of: SystemPath("."), at: item.directory)
+      let (around, user) = (try status(of: item.directory), HostUser.effectiveUserID)
+      if around.mode & 0o1000 == 0 || user == 0 || around.owner == user { return true }
+      return try status(of: item.name, at: item.directory, links: .noFollow).owner == user
+    } catch {
+      return false
+    }
   }
 
   /// Removes an item; a directory gets a temporary name first, so that none is at its place that's removed in part.
