@@ -248,7 +248,7 @@ extension VersionStore {
   }
 
   func isInUse(step name: SystemPath, _ status: FileStatus) -> Bool {
-    // What a program writes in one that it was lent may be in no other place, and may take it days.
+    // Files that a program writes in one that it was lent may be in no other place, and may take it days.
     if name.bytes.starts(with: Self.temporaryPrefix.utf8) { return isAlive(Self.worker(ofStep: name)) ?? true }
     return isAtWork(Self.worker(ofStep: name), since: status.changeTime)
   }

@@ -322,7 +322,7 @@ extension VersionStore {
     try unlink(layout.record(of: item.item))
     try unlink(layout.listing(of: item.item))
     let directory = layout.directory(of: item.item)
-    // What a killed process was writing there.
+    // The files that a killed process was writing there.
     for name in try unsortedNames(in: directory) where name.isTemporaryName { try unlink(directory.appending(name)) }
     for directory in [layout.marks(of: item.item), layout.bareVersions(of: item.item), layout.directory(of: item.item)]
     {

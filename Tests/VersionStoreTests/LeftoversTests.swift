@@ -383,7 +383,7 @@ struct LeftoversTests {
       #expect(try sandbox.files.names(in: other.layout.steps) == steps && steps.count == 2)
       #expect(try sandbox.tree("files").count == 2)
       #expect(try store("1-2", at: last + VersionStore.unknownWorkerAgeMax).recover() == 1)
-      // What a program writes in a directory that it was lent may be in no other place.
+      // Files that a program writes in a directory that it was lent may be in no other place.
       #expect(try sandbox.files.names(in: other.layout.steps).map { $0.description.prefix(4) } == ["new-"])
       #expect(try sandbox.tree("files").count == 1)
     }

@@ -122,7 +122,7 @@
       _ arrived: SharedReference<Any>?, _ finding: Finding, insteadOf base: FileStamp?, _ document: UIDocument
     ) -> Finding {
       if finding.outcome == .differsUnread, hasOwnText(finding.stamp, document) {
-        // What a failed write has put there isn't saved yet.
+        // The contents that a failed write has put there aren't saved yet.
         if document.ownWrites.mayLoseFile { return Finding(unchangedAt: document.fileURL) }
         var finding = finding
         finding.outcome = .done

@@ -20,7 +20,7 @@
       var known: FileStamp?
       /// The file as the class has left it, until the document takes notice of that.
       var written: Finding?
-      /// The latest write has failed: what it has put in its place may be gone after the loss of power.
+      /// The latest write has failed: its contents, if they are in their place, may be gone after the loss of power.
       var mayLoseFile = false
     }
 
